@@ -13,6 +13,7 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.cone_law import in_polygon, off_law, solve_contact
 from reference_engine.rotation import times
+from reference_engine.vectors import cross, dot, opposite, three
 
 QUIET = 2.0  # tolerances: what has moved by less is not looked at again, until all is quiet; then by a quarter of it
 FINE = 0.02  # of the tolerance, to which a slipping contact is solved
@@ -55,18 +56,15 @@ class Contacts(Structure):
 
 
 @kernel
-def along_frame(c, x, y, z):
+def along_frame(c, v):
     """A vector of world axes along the frame of a row."""
-    return (
-        c[FRAME] * x + c[FRAME + 1] * y + c[FRAME + 2] * z,
-        c[FRAME + 3] * x + c[FRAME + 4] * y + c[FRAME + 5] * z,
-        c[FRAME + 6] * x + c[FRAME + 7] * y + c[FRAME + 8] * z,
-    )
+    return dot(three(c, FRAME), v), dot(three(c, FRAME + 3), v), dot(three(c, FRAME + 6), v)
 
 
 @kernel
-def in_world_axes(c, n, s, t):
+def in_world_axes(c, p):
     """A vector along the frame of a row."""
+    n, s, t = p
     return (
         c[FRAME] * n + c[FRAME + 3] * s + c[FRAME + 6] * t,
         c[FRAME + 1] * n + c[FRAME + 4] * s + c[FRAME + 7] * t,
@@ -82,56 +80,46 @@ def speed_along(contacts, k, twist):
     x = twist[b, 0] + twist[b, 4] * bz - twist[b, 5] * by - twist[a, 0] - twist[a, 4] * az + twist[a, 5] * ay
     y = twist[b, 1] + twist[b, 5] * bx - twist[b, 3] * bz - twist[a, 1] - twist[a, 5] * ax + twist[a, 3] * az
     z = twist[b, 2] + twist[b, 3] * by - twist[b, 4] * bx - twist[a, 2] - twist[a, 3] * ay + twist[a, 4] * ax
-    return along_frame(c, x, y, z)
+    return along_frame(c, (x, y, z))
 
 
 @kernel
-def apply_impulse(inverse_mass, inverse_inertia, i, rx, ry, rz, x, y, z, twist):
-    """An impulse (x, y, z) on body i at the arm r."""
-    m, inertia = inverse_mass[i], inverse_inertia
-    tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-    twist[i, 0] += m * x
-    twist[i, 1] += m * y
-    twist[i, 2] += m * z
-    twist[i, 3] += inertia[i, 0] * tx + inertia[i, 3] * ty + inertia[i, 4] * tz
-    twist[i, 4] += inertia[i, 3] * tx + inertia[i, 1] * ty + inertia[i, 5] * tz
-    twist[i, 5] += inertia[i, 4] * tx + inertia[i, 5] * ty + inertia[i, 2] * tz
+def apply_impulse(bodies, i, arm, p):
+    """An impulse p on body i at the arm."""
+    m, twist, turn = bodies.inverse_mass[i], bodies.twist[i], cross(arm, p)
+    spin = times(bodies.inverse_inertia[i], turn[0], turn[1], turn[2])
+    for k in range(3):
+        twist[k] += m * p[k]
+        twist[3 + k] += spin[k]
 
 
 @kernel
-def apply_pair_impulse(contacts, k, bodies, n, s, t):
-    """The impulse n, s, t along the frame of a contact, on b, and its opposite on a."""
+def apply_pair_impulse(contacts, k, bodies, along):
+    """The impulse along the frame of a contact, on b, and its opposite on a."""
     c = contacts.row[k]
-    x, y, z = in_world_axes(c, n, s, t)
-    m, inertia, twist = bodies.inverse_mass, bodies.inverse_inertia, bodies.twist
-    apply_impulse(m, inertia, contacts.body[k, 0], c[ARM], c[ARM + 1], c[ARM + 2], -x, -y, -z, twist)
-    apply_impulse(m, inertia, contacts.body[k, 1], c[ARM + 3], c[ARM + 4], c[ARM + 5], x, y, z, twist)
+    p = in_world_axes(c, along)
+    apply_impulse(bodies, contacts.body[k, 0], three(c, ARM), opposite(p))
+    apply_impulse(bodies, contacts.body[k, 1], three(c, ARM + 3), p)
 
 
 @kernel
 def prepare_contact(contacts, k, bodies):
     """W at a contact, its tangential part with the normal one eliminated; and the inverse of W."""
-    c, inertia, a, b = contacts.row[k], bodies.inverse_inertia, contacts.body[k, 0], contacts.body[k, 1]
-    mass = bodies.inverse_mass[a] + bodies.inverse_mass[b]
+    c = contacts.row[k]
+    mass = bodies.inverse_mass[contacts.body[k, 0]] + bodies.inverse_mass[contacts.body[k, 1]]
     nn, n1, n2, t11, t12, t22 = mass + c[GIVE], 0.0, 0.0, mass, 0.0, mass
     for end in range(2):
-        i = a if end == 0 else b
-        rx, ry, rz = c[ARM + 3 * end], c[ARM + 3 * end + 1], c[ARM + 3 * end + 2]
-        x, y, z = c[FRAME], c[FRAME + 1], c[FRAME + 2]
-        nx, ny, nz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = c[FRAME + 3], c[FRAME + 4], c[FRAME + 5]
-        sx, sy, sz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = c[FRAME + 6], c[FRAME + 7], c[FRAME + 8]
-        tx, ty, tz = ry * z - rz * y, rz * x - rx * z, rx * y - ry * x
-        x, y, z = times(inertia[i], nx, ny, nz)
-        nn += nx * x + ny * y + nz * z
-        n1 += sx * x + sy * y + sz * z
-        n2 += tx * x + ty * y + tz * z
-        x, y, z = times(inertia[i], sx, sy, sz)
-        t11 += sx * x + sy * y + sz * z
-        t12 += tx * x + ty * y + tz * z
-        x, y, z = times(inertia[i], tx, ty, tz)
-        t22 += tx * x + ty * y + tz * z
+        inertia, arm = bodies.inverse_inertia[contacts.body[k, end]], three(c, ARM + 3 * end)
+        n, s, t = cross(arm, three(c, FRAME)), cross(arm, three(c, FRAME + 3)), cross(arm, three(c, FRAME + 6))
+        spin = times(inertia, n[0], n[1], n[2])
+        nn += dot(n, spin)
+        n1 += dot(s, spin)
+        n2 += dot(t, spin)
+        spin = times(inertia, s[0], s[1], s[2])
+        t11 += dot(s, spin)
+        t12 += dot(t, spin)
+        spin = times(inertia, t[0], t[1], t[2])
+        t22 += dot(t, spin)
     over = 1.0 / nn
     s11, s12, s22 = t11 - n1 * n1 * over, t12 - n1 * n2 * over, t22 - n2 * n2 * over
     c[NN], c[N1], c[N2], c[S11], c[S12], c[S22] = nn, n1, n2, s11, s12, s22
@@ -152,7 +140,7 @@ def apply_impulses(contacts, bodies, free, count):
     for k in range(count):
         p_n, p_1, p_2 = contacts.row[k, IMPULSE], contacts.row[k, IMPULSE + 1], contacts.row[k, IMPULSE + 2]
         if p_n != 0.0 or p_1 != 0.0 or p_2 != 0.0:
-            apply_pair_impulse(contacts, k, bodies, p_n, p_1, p_2)
+            apply_pair_impulse(contacts, k, bodies, (p_n, p_1, p_2))
 
 
 @kernel
@@ -201,7 +189,7 @@ def visit(contacts, k, bodies, edges, fine):
     size = np.sqrt(d_n * d_n + d_1 * d_1 + d_2 * d_2)
     if size > 0.0:
         c[IMPULSE], c[IMPULSE + 1], c[IMPULSE + 2] = p_n + d_n, p_1 + d_1, p_2 + d_2
-        apply_pair_impulse(contacts, k, bodies, d_n, d_1, d_2)
+        apply_pair_impulse(contacts, k, bodies, (d_n, d_1, d_2))
         a, b = contacts.body[k, 0], contacts.body[k, 1]
         bodies.moved[a] += bodies.ease[a] * size
         bodies.moved[b] += bodies.ease[b] * size

@@ -8,7 +8,7 @@ from reference_engine.geometry.ellipsoid_support import tangents
 from reference_engine.geometry.layout import NORMAL
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
-from reference_engine.vectors import set_three, three
+from reference_engine.vectors import dot, set_three, three
 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
@@ -19,7 +19,7 @@ LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual imp
 @kernel
 def world_impulse(contacts, k):
     c = contacts.row[k]
-    return cone.in_world_axes(c, c[cone.IMPULSE], c[cone.IMPULSE + 1], c[cone.IMPULSE + 2])
+    return cone.in_world_axes(c, three(c, cone.IMPULSE))
 
 
 @kernel
@@ -39,13 +39,13 @@ def put_frame(found, i, position, contacts, k):
         at = touched(found, i, b, position.shape[0], j)
         c[cone.ARM + j] = at - position[a, j]
         c[cone.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
-    x, y, z = world_impulse(contacts, k)
+    impulse = world_impulse(contacts, k)
     n = three(found[i], NORMAL)
     first, second = tangents(n)
     set_three(c, cone.FRAME, n)
     set_three(c, cone.FRAME + 3, first)
     set_three(c, cone.FRAME + 6, second)
-    c[cone.IMPULSE], c[cone.IMPULSE + 1], c[cone.IMPULSE + 2] = cone.along_frame(c, x, y, z)
+    set_three(c, cone.IMPULSE, cone.along_frame(c, impulse))
     c[cone.IMPULSE] = max(0.0, c[cone.IMPULSE])
 
 
@@ -68,8 +68,7 @@ def parting(found, i, a, b, position, twist):
 @kernel
 def approach(found, i, a, b, position, twist):
     """Normal speed of a candidate's two points, negative where they approach."""
-    u, v, w = parting(found, i, a, b, position, twist)
-    return found[i, 1] * u + found[i, 2] * v + found[i, 3] * w
+    return dot(three(found[i], NORMAL), parting(found, i, a, b, position, twist))
 
 
 @kernel
@@ -83,7 +82,7 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
     for j in range(3):
         c[cone.IMPULSE + j] = candidates.warm_start[which, i, j]
     put_frame(found, i, position, contacts, k)
-    c[cone.BIAS], c[cone.BIAS + 1], c[cone.BIAS + 2] = bias, 0.0, 0.0
+    set_three(c, cone.BIAS, (bias, 0.0, 0.0))
     contacts.seen[k] = -np.inf
     contacts.candidate[k] = i
 
@@ -189,8 +188,8 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
         if anew or abs(c[cone.BIAS] - before) > 0.1 * rules.tolerance:
             contacts.seen[k] = -np.inf
         if rules.middle and not anew and p_n > 0.0 and c[cone.FRICTION] > 0.0:
-            u, v, w = parting(found, i, contacts.body[k, 0], contacts.body[k, 1], ahead.position, twist)
-            further = cone.along_frame(c, u, v, w)
+            a, b = contacts.body[k, 0], contacts.body[k, 1]
+            further = cone.along_frame(c, parting(found, i, a, b, ahead.position, twist))
             for j in range(1, 3):
                 shift = 0.5 * (further[j] - (u_1 if j == 1 else u_2))
                 worst = max(worst, h * abs(shift - c[cone.BIAS + j]))
@@ -296,7 +295,7 @@ def undo_turn(count, start, now, flow, contacts, bodies):
         x, y, z = parting(now.found, i, a, b, now.position, bodies.twist)
         u, v, w = 0.5 * (u + x), 0.5 * (v + y), 0.5 * (w + z)
         x, y, z = parting(start.found, i, a, b, start.position, flow.start)
-        _, s, t = cone.along_frame(c, u, v, w)
+        _, s, t = cone.along_frame(c, (u, v, w))
         p = s - c[cone.FRAME + 3] * x - c[cone.FRAME + 4] * y - c[cone.FRAME + 5] * z
         q = t - c[cone.FRAME + 6] * x - c[cone.FRAME + 7] * y - c[cone.FRAME + 8] * z
         square = s * s + t * t
