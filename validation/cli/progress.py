@@ -89,14 +89,9 @@ class Shown(Progress):
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         started = time.monotonic()
-        columns = (TextColumn("  {task.description}"), BarColumn(bar_width=BAR), TimeElapsedColumn())
-        live = Progress(
-            *columns,
-            TextColumn("{task.fields[what]}"),
-            console=Console(stderr=True),
-            transient=True,
-            disable=not sys.stderr.isatty(),
-        )
+        title_column, what = TextColumn("  {task.description}"), TextColumn("{task.fields[what]}")
+        columns = (title_column, BarColumn(bar_width=BAR), TimeElapsedColumn(), what)
+        live = Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
         task = live.add_task(title, total=None, what="")
         shown: list[str] = []
 

@@ -5,17 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_engine import (
-    CompliantBody,
-    CompliantError,
-    CompliantMotion,
-    CompliantSettings,
-    CompliantWorld,
-    Material,
-    Materials,
-    PairLaw,
-    simulate_compliant,
-)
+import reference_engine as library
 from reference_engine.compliant.world import Shape
 from scenarios.geometry import solid
 from scenarios.scene import SpatialScene, features, inertias, spatial_start
@@ -27,7 +17,7 @@ PARTS = 4  # of a step, over which forces are summed up
 BOOLE, SIMPSON = np.array([7, 32, 12, 32, 7]) / 90.0, np.array([1, 0, 4, 0, 1]) / 6.0
 STEADY = 1e-3  # of an impulse: by how much the sum over half as many parts may be another
 
-OWN = CompliantSettings()
+OWN = library.CompliantSettings()
 SETTINGS = {
     "compliant_tolerance": Setting(
         default=OWN.tolerance, low=1e-15, high=1e-3, doc="of compliant contact: local error of a step, SI units"
@@ -51,20 +41,20 @@ def declines(scene: SpatialScene) -> str | None:
     if scene.joints:
         return JOINED.format(scene.joints[0].name)
     try:
-        simulate_compliant(world_of(scene), [0.0])
-    except CompliantError as error:
+        library.simulate_compliant(world_of(scene), [0.0])
+    except library.CompliantError as error:
         return str(error)
     return None
 
 
-def world_of(scene: SpatialScene) -> CompliantWorld:
+def world_of(scene: SpatialScene) -> library.CompliantWorld:
     """Bodies and boundaries in the scene's order. Raises CompliantError."""
     given = scene.contact.compliant
     assert given is not None
     starts = [dict(zip(SpatialTrajectory.STATE, map(tuple, parts))) for parts in zip(*spatial_start(scene))]
     moments = inertias(scene)
     bodies = [
-        CompliantBody(
+        library.CompliantBody(
             shape=solid_of(body),
             material=str(body.material),
             **starts[i],
@@ -77,16 +67,17 @@ def world_of(scene: SpatialScene) -> CompliantWorld:
         for i, body in enumerate(scene.bodies)
     ]
     bodies += [
-        CompliantBody(shape=solid_of(boundary), material=str(boundary.material), fixed=True, name=boundary.name)
+        library.CompliantBody(shape=solid_of(boundary), material=str(boundary.material), fixed=True, name=boundary.name)
         for boundary in scene.boundaries
     ]
-    return CompliantWorld(
+    return library.CompliantWorld(
         bodies=tuple(bodies),
-        materials=Materials(
+        materials=library.Materials(
             materials={
-                m.name: Material(young_modulus=m.young_modulus, poisson_ratio=m.poisson_ratio) for m in given.materials
+                m.name: library.Material(young_modulus=m.young_modulus, poisson_ratio=m.poisson_ratio)
+                for m in given.materials
             },
-            pairs={(pair.a, pair.b): PairLaw(**pair.model_dump(exclude={"a", "b"})) for pair in given.pairs},
+            pairs={(pair.a, pair.b): library.PairLaw(**pair.model_dump(exclude={"a", "b"})) for pair in given.pairs},
         ),
         gravity=scene.gravity,
         most_damping=given.most_damping,
@@ -97,7 +88,7 @@ def solid_of(member: Any) -> Shape:
     """Raises CompliantError for what is no solid in space; `declines` says so before."""
     shape = solid(member)
     if not isinstance(shape, Shape):
-        raise CompliantError(KNOWS_NOT["hollow-sphere"])
+        raise library.CompliantError(KNOWS_NOT["hollow-sphere"])
     return shape
 
 
@@ -105,9 +96,9 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> Trajectory:
     """Kept as those of engines with steps are: every step around an impact. Raises CompliantError, with the figures."""
     recorder = Recorder(scene, dt, velocity_lag=0.0)
     times = np.arange(PARTS * recorder.step_count + 1) * (dt / PARTS)
-    own = CompliantSettings(tolerance=float(settings["compliant_tolerance"]))
+    own = library.CompliantSettings(tolerance=float(settings["compliant_tolerance"]))
     with one_call(scene, dt):
-        motion = simulate_compliant(world_of(scene), times, own)
+        motion = library.simulate_compliant(world_of(scene), times, own)
     count = len(scene.bodies)
     for k in range(0, len(times), PARTS):
         states = (motion.position, motion.orientation, motion.velocity, motion.spin)
@@ -117,7 +108,7 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> Trajectory:
     return replace(recorder.trajectory(), impacts=impacts_of(motion))
 
 
-def report_contacts(recorder: Recorder, motion: CompliantMotion, sample: int, dt: float) -> None:
+def report_contacts(recorder: Recorder, motion: library.CompliantMotion, sample: int, dt: float) -> None:
     """What the contacts gave in the step that ends at the sample, by Boole's rule; nothing if Simpson's has another.
 
     So it is where a contact begins or ends within the step, or lasts for less.
@@ -136,7 +127,7 @@ def report_contacts(recorder: Recorder, motion: CompliantMotion, sample: int, dt
     recorder.add_contacts(a, b, contacts.point[at], contacts.normal[at], contacts.gap[at], impulse)
 
 
-def impacts_of(motion: CompliantMotion) -> Impacts:
+def impacts_of(motion: library.CompliantMotion) -> Impacts:
     """Every touch and parting at its own time. A contact gives no impulse at an instant: NaN."""
     events = motion.events
     seen = events.kind != "jump"

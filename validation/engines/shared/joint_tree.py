@@ -13,14 +13,8 @@ import numpy as np
 from reference_engine.array_types import Array
 from scenarios import mass
 from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
-from validation.engines.shared.embedding import (
-    conjugate,
-    quaternion_product,
-    rotation_matrix,
-    start_in_space,
-    state_in_space,
-    vector_in_space,
-)
+from validation.engines.shared import embedding
+from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
 
 TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider
 Joint = TreeJoint | Rod | Rope
@@ -113,7 +107,9 @@ def frame_at_zero(scene: Scene, link: Link, orientation: Array) -> Array:
     if isinstance(scene, PlanarScene) and not link.slides:
         return np.array([1.0, 0.0, 0.0, 0.0])
     own = orientation[link.body]
-    return own if link.parent is None else quaternion_product(conjugate(orientation[link.parent]), own)
+    return (
+        own if link.parent is None else embedding.quaternion_product(embedding.conjugate(orientation[link.parent]), own)
+    )
 
 
 def start_turn(scene: Scene, link: Link) -> float:
@@ -146,7 +142,7 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
     are at 0 at the start, exactly.
     """
     planar, parent = isinstance(scene, PlanarScene), link.parent
-    in_space = state_in_space(*state) if planar else state
+    in_space = embedding.state_in_space(*state) if planar else state
     _, orientation, _, spin = in_space
     if link.slides:
         place, speed = _slid(link, *in_space)
@@ -156,10 +152,10 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
         return state[0][link.body, 2:] - (0.0 if parent is None else state[0][parent, 2:]), rate[2:]
     start = start_in_space(scene)[1]
     now, then = (
-        q[link.body] if parent is None else quaternion_product(conjugate(q[parent]), q[link.body])
+        q[link.body] if parent is None else embedding.quaternion_product(embedding.conjugate(q[parent]), q[link.body])
         for q in (orientation, start)
     )
-    turned = quaternion_product(conjugate(then), now)
+    turned = embedding.quaternion_product(embedding.conjugate(then), now)
     if link.axis is None:
         return turned / np.linalg.norm(turned), rate
     return np.array([2.0 * math.atan2(turned[1:] @ link.axis, turned[0])]), np.array([rate @ link.axis])
