@@ -5,7 +5,7 @@ import numpy as np
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul
 from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.layout import FIELDS
+from reference_engine.geometry.layout import FIELDS, M
 from reference_engine.heaps.layout import Candidates, Poses
 from reference_engine.heaps.world import EllipsoidWorld
 
@@ -45,7 +45,7 @@ class BroadPhase:
 
     def rebuild(self, now: Poses, ahead: Poses, step: Array) -> None:
         """Pairs that may meet between two poses and for a while after; step (B, 3) m: how far bodies get in a step."""
-        first, last = np.sqrt(now.table[:, 12:15]), np.sqrt(ahead.table[:, 12:15])
+        first, last = (np.sqrt(poses.table[:, M : M + 3]) for poses in (now, ahead))
         far, skin = STEPS_AHEAD * step, self.skin
         self._low = np.minimum(now.position - first, ahead.position - last) + np.minimum(0.0, far) - skin
         self._high = np.maximum(now.position + first, ahead.position + last) + np.maximum(0.0, far) + skin

@@ -9,7 +9,11 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry.ellipsoid_containers import MOST_POINTS, half_space_gap, sphere_interior_gap
 from reference_engine.geometry.ellipsoid_gap import ellipsoid_pair
+from reference_engine.geometry.ellipsoid_support import centre
+from reference_engine.geometry.layout import GAP, NORMAL, ON_P, A
+from reference_engine.geometry.support import from_origin
 from reference_engine.heaps import layout as col
+from reference_engine.vectors import dot, three
 
 TIE = 1e-12  # of a hollow sphere's radius: points that are equally far from its centre
 NEAR = 1.5  # barriers: gaps up to which bodies count as touching: a little more than what the first line leaves
@@ -22,16 +26,16 @@ def settle_rows(table, i, rows, found):
     Two are put in the order in which the body has them along its longest axis: so a row is one end from step to step.
     """
     for k in range(rows, found.shape[0]):
-        found[k, 0] = np.inf
+        found[k, GAP] = np.inf
     if rows == 2:
         best, along = 0.0, 0
         for k in range(3):
-            size = table[i, 3 + k] ** 2 + table[i, 6 + k] ** 2 + table[i, 9 + k] ** 2
+            size = table[i, A + k] ** 2 + table[i, A + 3 + k] ** 2 + table[i, A + 6 + k] ** 2
             if size > best:
                 best, along = size, k
         lead = 0.0
         for k in range(3):
-            lead += table[i, 3 + 3 * k + along] * (found[1, 4 + k] - found[0, 4 + k])
+            lead += table[i, A + 3 * k + along] * (found[1, ON_P + k] - found[0, ON_P + k])
         if lead > 0.0:
             for k in range(found.shape[1]):
                 found[0, k], found[1, k] = found[1, k], found[0, k]
@@ -40,15 +44,15 @@ def settle_rows(table, i, rows, found):
 @kernel
 def alike(one, other):
     """How alike the normals of two rows are, 1 to -1; -1 too where only the other is there, 0 where it is not."""
-    if other[0] == np.inf:
+    if other[GAP] == np.inf:
         return 0.0
-    return one[1] * other[1] + one[2] * other[2] + one[3] * other[3] if one[0] < np.inf else -1.0
+    return dot(three(one, NORMAL), three(other, NORMAL)) if one[GAP] < np.inf else -1.0
 
 
 @kernel
 def follow_rows(before, found):
     """Of one or two points, found (4, 11), each goes on in the row in which it was before."""
-    if before[2, 0] < np.inf or found[2, 0] < np.inf:  # four, of what is round
+    if before[2, GAP] < np.inf or found[2, GAP] < np.inf:  # four, of what is round
         return
     crossed = alike(found[0], before[1]) + alike(found[1], before[0])
     if crossed > alike(found[0], before[0]) + alike(found[1], before[1]):
@@ -60,12 +64,9 @@ def follow_rows(before, found):
 def query_pair(scene, candidates, poses, k, cutoff):
     """The gap of pair k, sharp unless it is above the cutoff."""
     a, b = candidates.body[k, 0], candidates.body[k, 1]
-    table, found = poses.table, poses.found[k]
-    if ellipsoid_pair(table, a, b, candidates.normal[k], cutoff, scene.stack, found):
+    if ellipsoid_pair(poses.table, a, b, candidates.normal[k], cutoff, scene.stack, poses.found[k]):
         poses.sharp[k] = 1
-        for i in range(3):
-            found[4 + i] += table[a, i]
-            found[7 + i] += table[a, i]
+        from_origin(poses.found[k], centre(poses.table, a))
     else:
         poses.sharp[k] = 0
 
@@ -76,13 +77,13 @@ def query_rows(scene, poses, c, i, k, rows):
     found = poses.found[k : k + rows]
     if scene.inverse_inertia[i, 0] == 0.0:
         for row in range(rows):
-            found[row, 0] = np.inf
+            found[row, GAP] = np.inf
     elif scene.container[c] == col.HALF_SPACE:
         half_space_gap(poses.table, i, scene.point[c], scene.normal[c], found[0])
     else:
-        centre, radius = scene.point[c], scene.radius[c]
+        middle, radius = scene.point[c], scene.radius[c]
         _, points = sphere_interior_gap(
-            scene.semi_axes, poses.table, i, centre, radius, TIE * radius, scene.scratch, found
+            scene.semi_axes, poses.table, i, middle, radius, TIE * radius, scene.scratch, found
         )
         settle_rows(poses.table, i, points, found)
     for row in range(k, k + rows):
@@ -98,7 +99,7 @@ def query_now(scene, rules, candidates, poses, point_speed, everything):
             far = near + 1.5 * rules.h * (point_speed[candidates.body[k, 0]] + point_speed[candidates.body[k, 1]])
             if candidates.chosen[k] > 0 or everything:
                 query_pair(scene, candidates, poses, k, np.inf)
-            elif poses.found[k, 0] <= far:
+            elif poses.found[k, GAP] <= far:
                 query_pair(scene, candidates, poses, k, far + rules.skin)
     k = pairs
     for c in range(scene.container.shape[0]):
@@ -109,7 +110,7 @@ def query_now(scene, rules, candidates, poses, point_speed, everything):
             for row in range(k, k + rows):
                 wanted = wanted or (candidates.chosen[row] > 0 and poses.sharp[row] == 0)
                 if poses.sharp[row] == 0:
-                    least = min(least, poses.found[row, 0])
+                    least = min(least, poses.found[row, GAP])
             if wanted or least <= far:
                 query_rows(scene, poses, c, i, k, rows)
             k += rows
@@ -120,13 +121,13 @@ def query_ahead(scene, rules, candidates, now, ahead, travel):
     """At the poses ahead: the gaps of contacts, and of what may have got below the floor; of others a bound."""
     pairs = candidates.normal.shape[0]
     for k in range(pairs):
-        least = now.found[k, 0] - travel[candidates.body[k, 0]] - travel[candidates.body[k, 1]]
+        least = now.found[k, GAP] - travel[candidates.body[k, 0]] - travel[candidates.body[k, 1]]
         if candidates.chosen[k] > 0:
             query_pair(scene, candidates, ahead, k, np.inf)
         elif least < rules.floor:
             query_pair(scene, candidates, ahead, k, rules.margin + rules.skin)
         else:
-            ahead.found[k, 0] = least
+            ahead.found[k, GAP] = least
             ahead.sharp[k] = 0
     k = pairs
     for c in range(scene.container.shape[0]):
@@ -135,7 +136,7 @@ def query_ahead(scene, rules, candidates, now, ahead, travel):
             wanted, least = False, np.inf
             for row in range(k, k + rows):
                 wanted = wanted or candidates.chosen[row] > 0
-                least = min(least, now.found[row, 0] - travel[i])
+                least = min(least, now.found[row, GAP] - travel[i])
             if wanted or least < rules.floor:
                 query_rows(scene, ahead, c, i, k, rows)
                 if rows > 1:
@@ -144,5 +145,5 @@ def query_ahead(scene, rules, candidates, now, ahead, travel):
                     follow_rows(now.found[k : k + rows], ahead.found[k : k + rows])
             else:
                 for row in range(k, k + rows):
-                    ahead.found[row, 0], ahead.sharp[row] = least, 0
+                    ahead.found[row, GAP], ahead.sharp[row] = least, 0
             k += rows
