@@ -232,7 +232,7 @@ def first_zero(gap: float, rate: float, falls: float) -> float:
     if falls == 0.0:
         return gap / -rate if rate < 0.0 else math.inf
     root = math.sqrt(rate * rate + 2.0 * falls * gap)
-    if rate > 0.0:
+    if rate >= 0.0:
         return (rate + root) / falls
     return 2.0 * gap / (root - rate) if root > rate else 0.0
 

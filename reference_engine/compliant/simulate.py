@@ -175,11 +175,8 @@ def motion_of(world: CompliantWorld, run: Arrays) -> CompliantMotion:
     e, c = (slice(loop.counters[rows]) for rows in (col.EVENTS, col.CONTACTS))
     ids, f, contact_rows, g = log.event_ids[e], log.event[e], log.contact_ids[c], log.contact[c]
     each = state[:, :-1].reshape(len(time), bodies, col.STATE_SIZE)
-    position, velocity, orientation = (
-        each[..., :3].copy(),
-        each[..., col.V : col.SPIN].copy(),
-        each[..., col.Q : col.V].copy(),
-    )
+    columns = slice(0, 3), slice(col.V, col.SPIN), slice(col.Q, col.V)
+    position, velocity, orientation = (each[..., some].copy() for some in columns)
     R = matrices(orientation)
     momentum = np.einsum("sbji,sbj->sbi", R, each[..., col.SPIN :])  # in the body's axes, over the greatest moment
     own = momentum / model.inertia

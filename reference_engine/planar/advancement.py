@@ -221,22 +221,9 @@ def first_closing(run):
     face to face, and so are any with a disc that one holds. Pairs passed at this time are looked at only a little
     later. Connectors follow the pairs in number: a rope that becomes taut.
     """
-    model, contacts, work, loop, now, n = (
-        run.model,
-        run.active,
-        run.work,
-        run.loop,
-        run.loop.now,
-        run.loop.counters[col.ACTIVE],
-    )
-    bernstein, y, apart, travelled, h, allowance = (
-        work.bernstein,
-        loop.y,
-        loop.apart,
-        loop.travelled,
-        now[col.DENSE],
-        now[col.ALLOWANCE],
-    )
+    model, contacts, work, loop, now = run.model, run.active, run.work, run.loop, run.loop.now
+    bernstein, y, apart, travelled = work.bernstein, loop.y, loop.apart, loop.travelled
+    h, allowance, n = now[col.DENSE], now[col.ALLOWANCE], loop.counters[col.ACTIVE]
     enclose(y, work.dense, model.free, bernstein)
     charge_travel(bernstein, travelled)
     first, at = 2.0, np.int64(-1)

@@ -9,11 +9,14 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine
+from reference_engine.events import first_zero
 from reference_engine.planar import features
 from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import BOWL
 from reference_engine.planar.layout import arm_of
 from reference_engine.planar.narrow_phase import RADIUS_TOLERANCE
+
+root = kernel(first_zero)  # for g > 0: the greatest s with g + rate s - M s^2/2 >= 0
 
 STALLED = 1e-12  # s, an advance that is a touch: what is left is closed by Newton's method
 
@@ -29,15 +32,6 @@ def approach_of_centres(run, i, j, nx, ny):
         ay = bernstein[r, ti + 1] - bernstein[r, tj + 1] - bernstein[r - 1, ti + 1] + bernstein[r - 1, tj + 1]
         most = max(most, -(nx * ax + ny * ay) * 7.0 / h)
     return most
-
-
-@kernel
-def root(g, rate, M):
-    """The greatest s with g + rate s - M s^2/2 >= 0, for g >= 0 and M > 0."""
-    wide = np.sqrt(rate * rate + 2.0 * M * g)
-    if rate >= 0.0:
-        return (rate + wide) / M
-    return 2.0 * g / (wide - rate)
 
 
 @kernel
@@ -92,11 +86,8 @@ def safe_over_line(run, n, i, j, mx, my, offset, feature, kind, owner):
     nx, ny = cj * mx - sj * my, sj * mx + cj * my
     dx, dy = state_i[col.X] - state_j[col.X], state_i[col.Y] - state_j[col.Y]
     vx, vy = state_i[col.VX] - state_j[col.VX], state_i[col.VY] - state_j[col.VY]
-    wi, wj, turning = (
-        state_i[col.SPIN],
-        state_j[col.SPIN],
-        bounds[col.RELATIVE_SPIN_RATE] + bounds[col.RELATIVE_SPIN] * bounds[col.RELATIVE_SPIN],
-    )
+    wi, wj = state_i[col.SPIN], state_j[col.SPIN]
+    turning = bounds[col.RELATIVE_SPIN_RATE] + bounds[col.RELATIVE_SPIN] * bounds[col.RELATIVE_SPIN]
     lead, shortest = lead_bound(run, i, j, nx, ny, owner), np.inf
     corners = model.first[i + 1] - model.first[i]
     for k in range(corners + model.arc_first[i + 1] - model.arc_first[i]):

@@ -78,9 +78,7 @@ def largest(work, count):
     """The rows that the matrices of the largest island take."""
     most = 0
     for s in range(count):
-        contacts, bodies = (
-            work.first_contact[s + 1] - work.first_contact[s],
-            work.first_member[s + 1] - work.first_member[s],
-        )
+        contacts = work.first_contact[s + 1] - work.first_contact[s]
+        bodies = work.first_member[s + 1] - work.first_member[s]
         most = max(most, 2 * contacts, 3 * bodies)
     return most

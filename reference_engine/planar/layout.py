@@ -45,37 +45,28 @@ EVENT_TIME, EVENT_COLUMNS = range(2, 4)  # of an event s
 
 # What the compiled loop says besides GOES_ON, DONE and FULL
 (
-    CONTACTS_FULL,
-    BLOCK_FULL,
-    OVERLAP,
-    NO_STEP,
-    STANDSTILL,
-    EVENTS_FULL,
-    NO_FORCES,
-    NO_IMPULSES,
-    NEEDS_IMPULSES,
+    CONTACTS_FULL, BLOCK_FULL, OVERLAP, NO_STEP, STANDSTILL, EVENTS_FULL, NO_FORCES, NO_IMPULSES, NEEDS_IMPULSES,
     SETTLES,
-) = (np.int64(k) for k in range(3, 13))
+) = (np.int64(k) for k in range(3, 13))  # fmt: skip
 KIND_OF_EVENT, FIRST_BODY, SECOND_BODY = range(3)  # columns of Log.event_ids
-IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (
-    np.int64(k) for k in range(9)
-)  # KIND_OF_EVENT
+# KIND_OF_EVENT
+IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (np.int64(k) for k in range(9))
 
 
 @dataclass(frozen=True, eq=False)
 class Model(Structure):
-    """R rows of the state, S pieces, P pairs of pieces that may meet, C connectors; features of pieces, from the centre
+    """R rows of the state, S pieces, P pairs of pieces that may meet, C connectors.
 
-    of mass in axes of the body: V vertices and the edges that start there, then arcs, then the points of connectors.
+    Features of pieces, from the centre of mass in axes of the body: V vertices and the edges that start there, then
+    arcs, then the points of connectors.
     """
 
     kind: Indices = of_shape("S")  # of `pieces`
     row: Indices = of_shape("S")  # body whose part it is
     radius: Array = of_shape("S")  # m, bounding, about the centre of mass; of a bowl that of its circle
     first: Indices = of_shape("S + 1")  # part s has vertices and edges first[s] : first[s + 1]; edge k starts at k
-    arc_first: Indices = of_shape(
-        "S + 1"
-    )  # and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one; V is the first
+    # and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one; V is the first
+    arc_first: Indices = of_shape("S + 1")
     vertices: Array = of_shape("F", 2)  # m; centre of an arc
     normals: Array = of_shape("F", 2)  # outward, of the edge from vertex k to the next; middle direction of an arc
     offsets: Array = of_shape("F")  # m, of that edge along its normal; of an arc half of its angle [rad], or infinite

@@ -14,27 +14,9 @@ import numpy as np
 
 from reference_engine.compiler.kernels import kernel
 from reference_engine.elementary_kernels import cosine_and_sine
+from reference_engine.planar import features
 from reference_engine.planar import layout as col
 from reference_engine.planar.convex_pieces import BOWL, CONCAVE_ARC, DISC, HALF_PLANE, ROUNDED
-from reference_engine.planar.features import (
-    EDGE_OF_I,
-    EDGE_OF_J,
-    NO_LINE,
-    OVER_END,
-    TANGENT_LINE,
-    arc_margin,
-    cone_margin,
-    height,
-    is_arc,
-    is_left_out,
-    line,
-    lines,
-    note,
-    over_polygon,
-    radius_of,
-    relative_pose,
-    separation,
-)
 from reference_engine.planar.layout import copy_contact
 from reference_engine.planar.rows import measure
 
@@ -52,7 +34,7 @@ def best_edge(model, y, i, j):
     for edge in range(model.first[j], model.first[j + 1]):
         least = np.inf
         for corner in range(model.first[i], model.first[i + 1]):
-            gap, _ = height(model, y, i, corner, j, edge)
+            gap, _ = features.height(model, y, i, corner, j, edge)
             least = min(least, gap)
         if least > best:
             best, at = least, np.int64(edge)
@@ -72,9 +54,9 @@ def polygons(model, y, i, j, cutoff, contacts, n):
     for turn in range(2):
         if (apart_j >= apart_i) == (turn == 0):
             if apart_j >= -cutoff:
-                found = on_straight(model, y, i, j, edge_j, cutoff, 0.5 * OVER_END, contacts, n)
+                found = on_straight(model, y, i, j, edge_j, cutoff, 0.5 * features.OVER_END, contacts, n)
         elif apart_i >= -cutoff:
-            found = on_straight(model, y, j, i, edge_i, cutoff, 0.5 * OVER_END, contacts, n)
+            found = on_straight(model, y, j, i, edge_i, cutoff, 0.5 * features.OVER_END, contacts, n)
         if found > n:
             return found
     return n
@@ -87,18 +69,18 @@ def disc_and_polygon(model, y, i, j, cutoff, contacts, n):
     cj, sj = cosine_and_sine(y[3 * b + 2])
     dx, dy = y[3 * a] - y[3 * b], y[3 * a + 1] - y[3 * b + 1]
     bx, by = cj * dx + sj * dy, -sj * dx + cj * dy
-    height, edge, corner = over_polygon(model, j, bx, by, 0.5 * OVER_END)
-    if height - model.radius[i] > cutoff:
+    above, edge, corner = features.over_polygon(model, j, bx, by, 0.5 * features.OVER_END)
+    if above - model.radius[i] > cutoff:
         return n
     if corner >= 0:
         rx, ry = bx - model.vertices[corner, 0], by - model.vertices[corner, 1]
         gap = np.sqrt(rx * rx + ry * ry) - model.radius[i]
         if gap < -cutoff:
             return PENETRATING
-        return note(model, contacts, n, i, j, col.CENTRE, corner, col.ROUND) if gap <= cutoff else n
-    if height - model.radius[i] < -cutoff:
+        return features.note(model, contacts, n, i, j, col.CENTRE, corner, col.ROUND) if gap <= cutoff else n
+    if above - model.radius[i] < -cutoff:
         return PENETRATING
-    return note(model, contacts, n, i, j, col.CENTRE, edge, col.LINE)
+    return features.note(model, contacts, n, i, j, col.CENTRE, edge, col.LINE)
 
 
 @kernel
@@ -109,7 +91,7 @@ def on_half_plane(model, y, i, j, cutoff, contacts, n):
         gap = -sj * (y[3 * a] - y[3 * b]) + cj * (y[3 * a + 1] - y[3 * b + 1]) - model.radius[i]
         if gap < -cutoff:
             return PENETRATING
-        return note(model, contacts, n, i, j, col.CENTRE, edge, col.LINE) if gap <= cutoff else n
+        return features.note(model, contacts, n, i, j, col.CENTRE, edge, col.LINE) if gap <= cutoff else n
     ci, si = cosine_and_sine(y[3 * a + 2])
     cj, sj = cosine_and_sine(y[3 * b + 2])
     for corner in range(model.first[i], model.first[i + 1]):
@@ -119,7 +101,7 @@ def on_half_plane(model, y, i, j, cutoff, contacts, n):
         if gap < -cutoff:
             return PENETRATING
         if gap <= cutoff:
-            n = note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
+            n = features.note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
     return n
 
 
@@ -129,44 +111,44 @@ def slack_of(cutoff):
 
     little.
     """
-    return 0.5 * OVER_END if cutoff <= AT_EVENTS else 0.1 * cutoff
+    return 0.5 * features.OVER_END if cutoff <= AT_EVENTS else 0.1 * cutoff
 
 
 @kernel
 def margin_of(model, feature, x, y, span):
     """How far inside the ends of a corner or arc the direction (x, y) lies, body axes [m]."""
-    if is_arc(model, feature):
-        return arc_margin(model, feature, x, y)
-    return cone_margin(model, feature, x, y, span)
+    if features.is_arc(model, feature):
+        return features.arc_margin(model, feature, x, y)
+    return features.cone_margin(model, feature, x, y, span)
 
 
 @kernel
 def convex_rounded(model, y, i, j, cutoff, contacts, n):
     """Contacts of convex pieces, j perhaps a half-plane; PENETRATING if they overlap by more than the cutoff."""
     a, b = 3 * model.row[i], 3 * model.row[j]
-    tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    tx, ty, c, s = features.relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
     tie, slack = TIE * (1.0 + model.radius[i]), slack_of(cutoff)
     of_j = of_i = of_both = most = -np.inf
     edge_j = edge_i = p_both = q_both = np.int64(-1)
-    for k in range(lines(model, i, j)):
-        which, p, q, mx, my = line(model, i, j, tx, ty, c, s, k)
-        if which == NO_LINE:
+    for k in range(features.lines(model, i, j)):
+        which, p, q, mx, my = features.line(model, i, j, tx, ty, c, s, k)
+        if which == features.NO_LINE:
             continue
-        apart = separation(model, i, j, tx, ty, c, s, mx, my)
+        apart = features.separation(model, i, j, tx, ty, c, s, mx, my)
         most = max(most, apart)
-        if which == EDGE_OF_J and apart > of_j:
+        if which == features.EDGE_OF_J and apart > of_j:
             of_j, edge_j = apart, q
-        elif which == EDGE_OF_I and apart > of_i:
+        elif which == features.EDGE_OF_I and apart > of_i:
             of_i, edge_i = apart, p
-        elif which == TANGENT_LINE and apart - tie > of_both:
+        elif which == features.TANGENT_LINE and apart - tie > of_both:
             px, py = model.vertices[p, 0], model.vertices[p, 1]
             mp = mx * (tx + c * px - s * py) + my * (ty + s * px + c * py)
             span = mp - mx * model.vertices[q, 0] - my * model.vertices[q, 1]
-            own = span - radius_of(model, i, p) - radius_of(model, j, q)
+            own = span - features.radius_of(model, i, p) - features.radius_of(model, j, q)
             if own > apart + BEHIND:  # another feature in line with these is nearer
                 continue
             ux, uy = -c * mx - s * my, s * mx - c * my  # out of i, axes of i
-            if is_left_out(model, j, q, mx, my) or is_left_out(model, i, p, ux, uy):
+            if features.is_left_out(model, j, q, mx, my) or features.is_left_out(model, i, p, ux, uy):
                 continue
             if min(margin_of(model, q, mx, my, span), margin_of(model, p, ux, uy, span)) < -slack:
                 continue
@@ -183,10 +165,10 @@ def convex_rounded(model, y, i, j, cutoff, contacts, n):
             found, of_j = on_straight(model, y, i, j, edge_j, cutoff, slack, contacts, n), -np.inf
         elif of_i == best:
             found, of_i = on_straight(model, y, j, i, edge_i, cutoff, slack, contacts, n), -np.inf
-        elif is_arc(model, p_both):
-            return note(model, contacts, n, i, j, p_both, q_both, col.ROUND)
+        elif features.is_arc(model, p_both):
+            return features.note(model, contacts, n, i, j, p_both, q_both, col.ROUND)
         else:
-            return note(model, contacts, n, j, i, q_both, p_both, col.ROUND)
+            return features.note(model, contacts, n, j, i, q_both, p_both, col.ROUND)
         if found > n:
             return found
     return n
@@ -196,42 +178,46 @@ def convex_rounded(model, y, i, j, cutoff, contacts, n):
 def on_straight(model, y, i, j, edge, cutoff, slack, contacts, n):
     """Corners and arcs of i on this straight edge of j; where an edge of i lies flush on it, its own ends on that."""
     start, flush, a, b = n, np.int64(-1), 3 * model.row[i], 3 * model.row[j]
-    _, _, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    _, _, c, s = features.relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
     nx, ny = model.normals[edge, 0], model.normals[edge, 1]
     mx, my = -c * nx - s * ny, s * nx - c * ny  # out of i, axes of i
     least, most = -slack, model.lengths[edge] + slack
     if model.kind[j] == HALF_PLANE:
         least = -np.inf
     for corner in range(model.first[i], model.first[i + 1]):
-        gap, along = height(model, y, i, corner, j, edge)
+        gap, along = features.height(model, y, i, corner, j, edge)
         if gap > cutoff:
             continue
         following = corner + 1 if corner + 1 < model.first[i + 1] else model.first[i]
-        after, _ = height(model, y, i, following, j, edge)
+        after, _ = features.height(model, y, i, following, j, edge)
         if after <= cutoff and model.straight[corner] == 1:
             flush = np.int64(corner)
-        inside = model.smooth[corner] == 0 and cone_margin(model, corner, mx, my, 0.0) >= -slack
+        inside = model.smooth[corner] == 0 and features.cone_margin(model, corner, mx, my, 0.0) >= -slack
         if inside and least <= along <= most:
-            n = note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
+            n = features.note(model, contacts, n, i, j, np.int64(corner), edge, col.LINE)
     for m in range(model.arc_first[i], model.arc_first[i + 1]):
-        gap, along = height(model, y, i, m, j, edge)
-        if gap - model.lengths[m] <= cutoff and least <= along <= most and arc_margin(model, m, mx, my) >= -slack:
-            n = note(model, contacts, n, i, j, np.int64(m), edge, col.LINE)
+        gap, along = features.height(model, y, i, m, j, edge)
+        if (
+            gap - model.lengths[m] <= cutoff
+            and least <= along <= most
+            and features.arc_margin(model, m, mx, my) >= -slack
+        ):
+            n = features.note(model, contacts, n, i, j, np.int64(m), edge, col.LINE)
     if flush < 0 or model.kind[j] == HALF_PLANE:
         return n
     last = edge + 1 if edge + 1 < model.first[j + 1] else model.first[j]
     for turn in range(2):
         end = edge if turn == 0 else last
-        _, along = height(model, y, j, end, i, flush)
+        _, along = features.height(model, y, j, end, i, flush)
         if not 0.0 < along < model.lengths[flush]:
             continue
         beside = False  # the same contact as a corner that is already on the edge
         for k in range(start, min(n, contacts.id.shape[0])):
-            _, other = height(model, y, i, contacts.id[k, col.P], j, edge)
+            _, other = features.height(model, y, i, contacts.id[k, col.P], j, edge)
             beside = beside or abs(other - (0.0 if turn == 0 else model.lengths[edge])) <= 1e-9
         if not beside:
             feature = model.arcs[end, turn] if model.smooth[end] == 1 and model.arcs[end, turn] >= 0 else end
-            n = note(model, contacts, n, j, i, np.int64(feature), flush, col.LINE)
+            n = features.note(model, contacts, n, j, i, np.int64(feature), flush, col.LINE)
     return n
 
 
@@ -239,7 +225,7 @@ def on_straight(model, y, i, j, edge, cutoff, slack, contacts, n):
 def in_concave_arc(model, y, i, j, cutoff, contacts, n):
     """Corners and arcs of i inside the circle of a bowl or concave arc j."""
     a, b, arc = 3 * model.row[i], 3 * model.row[j], model.arc_first[j]
-    tx, ty, c, s = relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
+    tx, ty, c, s = features.relative_pose(y[a], y[a + 1], y[a + 2], y[b], y[b + 1], y[b + 2])
     tx, ty, slack = tx - model.vertices[arc, 0], ty - model.vertices[arc, 1], slack_of(cutoff)
     feature_j = col.CENTRE if model.kind[j] == BOWL else arc
     corners = model.first[i + 1] - model.first[i]
@@ -252,17 +238,17 @@ def in_concave_arc(model, y, i, j, cutoff, contacts, n):
         z = ty + s * model.vertices[p, 0] + c * model.vertices[p, 1]
         distance = np.sqrt(x * x + z * z)
         gap = model.lengths[arc] - own - distance
-        if gap > cutoff or distance == 0.0 or arc_margin(model, arc, x, z) < -slack:
+        if gap > cutoff or distance == 0.0 or features.arc_margin(model, arc, x, z) < -slack:
             continue
         mx, my = (c * x + s * z) / distance, (c * z - s * x) / distance  # out of i, axes of i
-        if k >= corners and arc_margin(model, p, mx, my) < -slack:
+        if k >= corners and features.arc_margin(model, p, mx, my) < -slack:
             continue
         if gap < -cutoff:
             if model.kind[j] == BOWL or is_behind(model, j, arc, x, z, distance):
                 return PENETRATING
             continue
-        if k >= corners or (model.smooth[p] == 0 and cone_margin(model, p, mx, my, 0.0) >= -slack):
-            n = note(model, contacts, n, i, j, np.int64(p), np.int64(feature_j), col.ROUND)
+        if k >= corners or (model.smooth[p] == 0 and features.cone_margin(model, p, mx, my, 0.0) >= -slack):
+            n = features.note(model, contacts, n, i, j, np.int64(p), np.int64(feature_j), col.ROUND)
     return n
 
 
@@ -274,10 +260,8 @@ def is_behind(model, j, arc, x, y, distance):
         return False
     for k in range(model.first[j], model.first[j + 1] - 1):
         ux, uy = model.vertices[k, 0] - model.vertices[arc, 0], model.vertices[k, 1] - model.vertices[arc, 1]
-        vx, vy = (
-            model.vertices[k + 1, 0] - model.vertices[arc, 0],
-            model.vertices[k + 1, 1] - model.vertices[arc, 1],
-        )
+        vx = model.vertices[k + 1, 0] - model.vertices[arc, 0]
+        vy = model.vertices[k + 1, 1] - model.vertices[arc, 1]
         if ux * y - uy * x <= 0.0 and x * vy - y * vx <= 0.0:  # the chain goes clockwise
             return (vx - ux) * (y - uy) - (vy - uy) * (x - ux) < 0.0
     return False
@@ -298,7 +282,7 @@ def contacts_of_pair(model, y, i, j, cutoff, contacts, n):
         gap = np.sqrt(dx * dx + dy * dy) - model.radius[i] - model.radius[j]
         if gap < -cutoff:
             return PENETRATING
-        return note(model, contacts, n, i, j, col.CENTRE, col.CENTRE, col.ROUND) if gap <= cutoff else n
+        return features.note(model, contacts, n, i, j, col.CENTRE, col.CENTRE, col.ROUND) if gap <= cutoff else n
     if model.kind[i] == DISC:
         return disc_and_polygon(model, y, i, j, cutoff, contacts, n)
     return polygons(model, y, i, j, cutoff, contacts, n)

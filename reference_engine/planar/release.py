@@ -63,9 +63,7 @@ def first_release(run, until):
     model, contacts, work, now, y = run.model, run.active, run.work, run.loop.now, run.loop.y
     time, h, still, state, before, m_before = now[col.TIME], now[col.DENSE], now[col.STILL], work.state, 0.0, np.inf
     divide_active(run)
-    for k in range(
-        run.loop.counters[col.ACTIVE]
-    ):  # what has only just begun to slide may do so by round-off, or go the other way yet
+    for k in range(run.loop.counters[col.ACTIVE]):  # what has just begun to slide may do so by round-off, or turn back
         measure(model, y, contacts, k, work.geometry)
         slip = along(contacts, k, work.geometry)
         work.spare[k] = still + max(0.0, -slip) if abs(slip) < SLIDES_FOR_CERTAIN * still else 0.0

@@ -145,9 +145,8 @@ class Run:
         raise UnresolvedContact(reasons[int(status)], time=time, bodies=names, gap=math.nan)
 
     def names(self, i: int, j: int) -> tuple[str, str]:
-        first, second = (
-            self.world.body_name(int(k)) if k < len(self.world.bodies) else "background" for k in sorted((i, j))
-        )
+        bodies = len(self.world.bodies)
+        first, second = (self.world.body_name(int(k)) if k < bodies else "background" for k in sorted((i, j)))
         return first, second
 
 

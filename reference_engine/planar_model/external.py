@@ -69,9 +69,7 @@ def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any
     for body in world.bodies:
         m = body.mass
         mass += FIXED if body.fixed else (m, m, body.inertia or math.inf)
-        weight += (
-            NOTHING if body.fixed else (*(m * g / m for g in world.gravity), 0.0)
-        )  # the bits of a force over its mass
+        weight += NOTHING if body.fixed else (*(m * g / m for g in world.gravity), 0.0)  # bits of a force over its mass
     if background:
         mass += FIXED
         weight += NOTHING
