@@ -10,8 +10,6 @@ outcome, hash of states, stored samples with their contacts, or metrics differ, 
 processor cannot run is left out by name.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -5,8 +5,6 @@
 docs/ci.md says what it compares with, what it writes and how to accept.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -29,8 +29,6 @@ asked. All else is read from the tables (`stored_run.py`): `contactsim` alone ne
   limited.
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import gzip

@@ -5,8 +5,6 @@
 Needs a Chromium and Playwright (pip install 'upright[test]').
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

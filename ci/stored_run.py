@@ -1,7 +1,5 @@
 """What `upright run` has stored, read from the tables alone: cases, and their motions as arrays."""
 
-from __future__ import annotations
-
 import json
 import math
 import sqlite3

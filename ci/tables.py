@@ -3,8 +3,6 @@
 Each stands between two comments, `<!-- table NAME -->` and `<!-- end -->`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path

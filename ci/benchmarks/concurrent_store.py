@@ -8,8 +8,6 @@ has to be whole: of a run that is finished every measurement once, with the valu
 the writers say they wrote is counted. Any exception anywhere is an error.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import sys

@@ -9,8 +9,6 @@ A hit violates a >= 0, f >= 0 (joints: a = 0) and a f = 0 by at most 1e-9 max(1,
 certificate that is checked here once more, in exact fractions. Exits 1 on a miss, 2 on a file that is not such a file.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

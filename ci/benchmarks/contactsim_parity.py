@@ -7,8 +7,6 @@ test (1e-6 where it states none) with the same number of collisions, mine/record
 exception ends in one of the same kind. Exits 1 on a miss.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -20,8 +20,6 @@ in exact touch it falls for a step). The column "original" is what the engine th
 myphysicslab.com, run in node 20) took on such scenes on another machine: context, not a ratio of this run.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Callable

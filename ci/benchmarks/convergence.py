@@ -11,8 +11,6 @@ order between 0.8 and 1.2 over six decades of tolerance or more, or is exact.
 `--plot` needs matplotlib: `pip install -c constraints.txt -e '.[pictures]'`.
 """
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

@@ -9,8 +9,6 @@ with all that they remember of the database forgotten (Streamlit's cache emptied
 else the machine does only adds.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

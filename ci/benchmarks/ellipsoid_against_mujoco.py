@@ -14,8 +14,6 @@ hover, whichever is more. Wanted: as many steps a second at N = 64 and twice as 
 Exits 1 where a verdict of the first kind misses; a miss of the second kind is printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

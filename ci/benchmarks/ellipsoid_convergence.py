@@ -12,8 +12,6 @@ dropped ellipsoid ours located of at least 1.8. `--plot` needs matplotlib:
 `pip install -c constraints.txt -e '.[pictures]'`.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

@@ -9,8 +9,6 @@ machine does. MuJoCo's are beyond its call overhead: less what the same call tak
 target is missed.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import astuple, dataclass

@@ -10,8 +10,6 @@ the poses show of it, at most 1e-6 m/s; weights against the forces of the wall, 
 seed, or a heap has not come to rest after 60 s of the processor.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -10,8 +10,6 @@ thread; memory is the most that the process ever had, Python and all. Exits 1 un
 theirs, there are within a factor of ten as many at each N, and p is at most 1.15 for heaps of equal depth.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import sys

@@ -12,8 +12,6 @@ the default solves all, and 200 contacts of a cluster in at most 20 ms of the pr
 median and the longest time stand beside it.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -15,8 +15,6 @@ engine is 50 times as fast as scipy at every accuracy that scipy reaches. The pe
 ball-with-drag tumbling-block --timing --dt 1/1920`.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import time

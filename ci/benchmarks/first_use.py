@@ -8,8 +8,6 @@ process. `UPRIGHT_COMPILER=numba` measures numba's own pipeline (docs/compiler.m
 than 30 s: two idle cores are meant.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -18,8 +18,6 @@ of an ill-conditioned K (more than 1e3) is worth. Prints hit or miss with the gr
 1 on a miss, which what cannot be read, solved or compared is too; 2 where there is nothing to solve.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -23,8 +23,6 @@ Prints hit or miss with the greatest difference, each number's by its own size i
 makes, up to 1e-5. Exits 1 on a miss, which what cannot be read, solved or compared is too; 2 where there is nothing.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import sys

@@ -3,8 +3,6 @@
 Imported before `reference_engine`: numba asks once where its cache is.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import time

@@ -1,7 +1,5 @@
 """What a recorded mechanism is given by: names, words, numbers and units, as people write them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -7,8 +7,6 @@ the tallest stacks' perturbed starts, which take minutes. The starts are other o
 were decided on. Whether true alarms are heard is asked by `seeded_regressions.py`.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 from collections import Counter

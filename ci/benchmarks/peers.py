@@ -8,8 +8,6 @@ is off has a reason, found by experiment, and the size that goes with it: anothe
 measured earlier the exact figure stands in its place.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

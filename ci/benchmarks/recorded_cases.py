@@ -5,8 +5,6 @@ follows. A figure that is absent, not finite or of another shape is a miss too, 
 compared.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

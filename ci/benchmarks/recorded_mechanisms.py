@@ -3,8 +3,6 @@
 Inputs are asked for by all the names that they are known by; what nothing asked for is told.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

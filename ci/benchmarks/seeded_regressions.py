@@ -16,8 +16,6 @@ pybullet and the reference engine are judged by single runs: their ensembles tak
 of bodies too.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -9,8 +9,6 @@ detected when a step is seen that is placed within 15 commits of it; its place i
 are counted on the quiet histories, and on the others before their first fault.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path

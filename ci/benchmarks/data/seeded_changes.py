@@ -1,7 +1,5 @@
 """What `seeded_regressions.py` plants: one change a row, and where physics tells, when and whom it touches first."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
