@@ -5,8 +5,6 @@ All SI. A body frame has its origin at the centre of mass; planar poses are (x, 
 JSON both ways (`read_scene`, `write_scene`), JSON Schema by `schema.scene_schema()`, identity by `content_hash`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -13,8 +13,6 @@ Everything is done in a process of Upright's own, so folders of yours called `va
 Words are those of the command line. Every error that you can act on is an `UprightError` of one line.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

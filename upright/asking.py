@@ -1,7 +1,5 @@
 """One process of ours, asked in JSON. Nothing of ours is imported here, and nothing that takes long."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

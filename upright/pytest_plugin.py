@@ -9,8 +9,6 @@ It runs inside the user's pytest, where `validation` or `scenarios` may be the u
 process of its own (`asking.py`), once for all tests of a session.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -12,15 +12,7 @@ from scipy.spatial import QhullError
 from reference_engine.array_types import Array
 from reference_engine.elementary import power, squared
 from reference_engine.errors import CompliantError
-from reference_engine.geometry.mass_properties import (
-    box_mass,
-    capsule_mass,
-    cone_mass,
-    convex_mesh_mass,
-    cylinder_mass,
-    ellipsoid_mass,
-    sphere_mass,
-)
+from reference_engine.geometry import mass_properties
 from reference_engine.geometry.spatial_shapes import (
     Box,
     Capsule,
@@ -191,13 +183,13 @@ class CompliantBody:
         if self.inertia is not None:
             return np.array(self.inertia, np.float64)
         moments = {
-            Sphere: lambda s: sphere_mass(s.radius),
-            Capsule: lambda s: capsule_mass(s.radius, s.half_length),
-            Box: lambda s: box_mass(s.half_extents),
-            Cylinder: lambda s: cylinder_mass(s.radius, s.half_length),
-            Cone: lambda s: cone_mass(s.radius, s.height),
-            Ellipsoid: lambda s: ellipsoid_mass(s.semi_axes),
-            ConvexMesh: lambda s: convex_mesh_mass(s.points),
+            Sphere: lambda s: mass_properties.sphere_mass(s.radius),
+            Capsule: lambda s: mass_properties.capsule_mass(s.radius, s.half_length),
+            Box: lambda s: mass_properties.box_mass(s.half_extents),
+            Cylinder: lambda s: mass_properties.cylinder_mass(s.radius, s.half_length),
+            Cone: lambda s: mass_properties.cone_mass(s.radius, s.height),
+            Ellipsoid: lambda s: mass_properties.ellipsoid_mass(s.semi_axes),
+            ConvexMesh: lambda s: mass_properties.convex_mesh_mass(s.points),
         }
         properties = moments[type(self.shape)](self.shape)
         bounding_radius = np.sqrt(np.trace(properties.second_moments))

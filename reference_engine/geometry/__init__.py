@@ -3,7 +3,7 @@
 mass_properties     area or volume, centroid, second moments
 polygon             faults, orientation, convex pieces of vertex lists
 planar_shapes       Polygon, Disc, HalfPlane, Bowl, packed for the kernels
-planar_proximity    planar_proximities, planar_contact_points
+planar_proximity    planar_proximities
 spatial_shapes      Sphere, Capsule, Box, Cylinder, Cone, Ellipsoid, ConvexMesh, HalfSpace, SphereInterior
 spatial_proximity   spatial_proximities
 ellipsoid_proximity ellipsoid_proximities, half_space_proximities, sphere_interior_proximities: certified, for engines

@@ -19,11 +19,12 @@ FEW = 64  # pairs that overlap, of those that may
 
 
 def planar_proximities(
-    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None = None
+    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None = None, *, points: int = 2
 ) -> Proximities:
-    """Every pair with gap < cutoff at every sample, one pair of nearest points each.
+    """Every pair with gap < cutoff at every sample, one pair of nearest points each, or up to two for each pair of
+    convex pieces, each with its own gap < cutoff.
 
-    poses: (S, B, 3) x, y, angle; or (B, 3).  ignore: (P, 2) pairs of bodies, in any order.
+    poses: (S, B, 3) x, y, angle; or (B, 3).  ignore: (P, 2) pairs of bodies, in any order.  points: 1 or 2.
 
     Disjoint: the Euclidean distance.  Overlapping convex shapes: minus the least translation that
     parts them.  Both to round-off: 1e-15 of the pair's size, plus what the poses hold (1e-12 m at 1e4 m).
@@ -31,19 +32,17 @@ def planar_proximities(
     a lower bound of a deep one.  Bowl: how far the furthest point sticks out, a lower bound of the
     translation where two corners do.  Concentric discs: the normal is +y.  Polygons with arcs: the
     depth of the deepest point of either that is looked at (`outline_gap`), a lower bound of a deep overlap's.
+
+    Two points: the ends of the overlap of two edges; of a half-plane or bowl the two corners nearest to it.
+    A disc, and two corners that face one another, have one.  A body with arcs: `outline_gap.contact_points`.
     """
-    return proximities(shapes, poses, cutoff, ignore, points=1)
-
-
-def planar_contact_points(
-    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None = None
-) -> Proximities:
-    """The same pairs with up to two points for each pair of convex pieces, each with its own gap < cutoff.
-
-    Faces: the ends of the overlap of the two edges.  Half-plane, bowl: the two corners nearest to it.
-    A disc, and two corners that face one another, have one point.  A body with arcs: `outline_gap.contact_points`.
-    """
-    return proximities(shapes, poses, cutoff, ignore, points=2)
+    poses = pose_array(shapes, poses)
+    pairs = candidate_pairs(shapes.static, ignore)
+    given = posed_planar_shapes(shapes), pairs, poses, float(cutoff), points
+    capacity = 4 * len(poses) * max(1, len(shapes.kind))
+    sample, pair, rows = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=PLANAR_FIELDS)
+    found = proximities_of(rows, pairs[pair, 0], pairs[pair, 1], sample, dimension=2)
+    return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
 
 def deepest_overlap(
@@ -60,18 +59,6 @@ def deepest_overlap(
         return None
     k = int(found[:, GAP].argmin())
     return float(found[k, GAP]), int(sample[k]), *pairs[pair[k]]
-
-
-def proximities(
-    shapes: PlanarShapes, poses: ArrayLike, cutoff: float, ignore: ArrayLike | None, *, points: int
-) -> Proximities:
-    poses = pose_array(shapes, poses)
-    pairs = candidate_pairs(shapes.static, ignore)
-    given = posed_planar_shapes(shapes), pairs, poses, float(cutoff), points
-    capacity = 4 * len(poses) * max(1, len(shapes.kind))
-    sample, pair, rows = all_rows(lambda *out: sweep(*given, *out), capacity=capacity, fields=PLANAR_FIELDS)
-    found = proximities_of(rows, pairs[pair, 0], pairs[pair, 1], sample, dimension=2)
-    return with_arcs(found, shapes, pairs, poses, float(cutoff), points) if shapes.boundary else found
 
 
 def with_arcs(

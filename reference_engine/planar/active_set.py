@@ -7,21 +7,12 @@ from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.friction import INDETERMINATE as TWO_MOTIONS
 from reference_engine.contact_problems.friction import NONE, SOLVED
 from reference_engine.planar import layout as col
+from reference_engine.planar import projection
 from reference_engine.planar.impact import DIVERGES, blame, jam, load, solve
 from reference_engine.planar.islands import divide
 from reference_engine.planar.layout import copy, copy_contact, pieces_of_pair
 from reference_engine.planar.log import note_event, note_pose, sample
 from reference_engine.planar.narrow_phase import matching_contact
-from reference_engine.planar.projection import (
-    GAP_ROUND_OFF,
-    extent,
-    kinetic_energy,
-    project,
-    separate,
-    still_of,
-    stop_by_impulses,
-    stop_rates,
-)
 from reference_engine.planar.release import FORCE
 from reference_engine.planar.resolve import apply_impacts, between, count_event, show_before
 from reference_engine.planar.rows import delassus_diagonal, measure, survey_accelerations, survey_island
@@ -199,12 +190,12 @@ def leave_out(run, m):
     y, least, before = loop.y, work.state, work.foreseen
     copy(y, before)
     copy(y, least)
-    stop_rates(model, least, following, m, work)
-    stop_by_impulses(model, y, following, m, work)
-    change = kinetic_energy(model, y, 1.0, before)
+    projection.stop_rates(model, least, following, m, work)
+    projection.stop_by_impulses(model, y, following, m, work)
+    change = projection.kinetic_energy(model, y, 1.0, before)
     if not (
-        change <= MOST_CHANGE * kinetic_energy(model, least, 1.0, before)
-        and kinetic_energy(model, y, 0.0, y) <= loop.now[col.ENERGY]
+        change <= MOST_CHANGE * projection.kinetic_energy(model, least, 1.0, before)
+        and projection.kinetic_energy(model, y, 0.0, y) <= loop.now[col.ENERGY]
     ):
         copy(least, y)
 
@@ -216,7 +207,7 @@ def settle(run, n):
     now, count, y, G = loop.now, loop.counters, loop.y, work.geometry
     accelerate(run.forces, now[col.TIME], y, model.inv_mass.shape[0], work.rate)
     survey_accelerations(model, y, work.rate, found, n, work)
-    still, scale = still_of(y), 1.0
+    still, scale = projection.still_of(y), 1.0
     for k in range(2 * n):
         scale = max(scale, 1.0 + abs(work.b[k]))
     neutral = NEUTRAL * scale
@@ -237,7 +228,12 @@ def settle(run, n):
         return apply_impacts(run, n, col.JAMS)
     if status != col.GOES_ON:
         return status
-    m, fading, back, clear = np.int64(0), False, np.inf, CLEAR * GAP_ROUND_OFF * (1.0 + extent(model, y))
+    m, fading, back, clear = (
+        np.int64(0),
+        False,
+        np.inf,
+        CLEAR * projection.GAP_ROUND_OFF * (1.0 + projection.extent(model, y)),
+    )
     for k in range(n):
         role, a, rate = found.id[k, col.ROLE], event.acceleration[2 * k], G[k, col.RATE]
         joins = role == col.JOINT
@@ -269,8 +265,8 @@ def settle(run, n):
                 following.id[k, col.MODE] = modes.CLOSED if following.id[k, col.MODE] != modes.STICKS else modes.STICKS
         count[col.FADED] += 1
         leave_out(run, m)
-        project(model, y, following, m, work)
-        separate(model, y, found, n, work)
+        projection.project(model, y, following, m, work)
+        projection.separate(model, y, found, n, work)
         return count_event(run)
     if log_changes(run, m, STICKING_FACTOR * still, neutral):
         now[col.STEP] = min(now[col.STEP], FIRST_STEP)
@@ -347,8 +343,10 @@ def take_over(run, m, n):
     for k in range(m):
         copy_contact(following.id, following.value, k, active, k)
     count[col.ACTIVE] = m
-    project(model, loop.y, active, m, work)
-    separate(model, loop.y, found, n, work)  # what closes a gap of 1e-13 m may press the far end of a rod by more
+    projection.project(model, loop.y, active, m, work)
+    projection.separate(
+        model, loop.y, found, n, work
+    )  # what closes a gap of 1e-13 m may press the far end of a rod by more
     count[col.CLOSED_PAIR] = -1
     if pair >= 0 and not new:  # within round-off of a corner, and over no edge yet: time goes on a little
         loop.passed[pair] = loop.now[col.TIME]

@@ -6,16 +6,8 @@ a part of it only; a profile has a corner; the drag of air has a kink.
 
 import numpy as np
 
+from reference_engine import dop853
 from reference_engine.compiler.kernels import kernel
-from reference_engine.dop853 import (
-    STAGES,
-    dense_slope,
-    dense_state,
-    enclose,
-    next_factor,
-    steps_of,
-    write_parabola,
-)
 from reference_engine.planar import layout as col
 from reference_engine.planar.layout import copy
 from reference_engine.planar.rows import constrained_rate, divide_active, rate
@@ -28,7 +20,7 @@ REACHED = 1e-12  # likewise, where the search for the touch ends
 MOST_ITERATIONS = 500
 FEW = 0.1  # of a radian of the swing on a band
 
-attempt_with_contacts, complete_with_contacts = steps_of(rate)
+attempt_with_contacts, complete_with_contacts = dop853.steps_of(rate)
 
 
 @kernel
@@ -56,7 +48,7 @@ def fall(model, y, h, K, y_out):
     extrapolate(model, y_out, K[0], h)
     for q in range(model.free.shape[0] // 2):
         c = model.free[q]
-        K[STAGES, c], K[STAGES, half + c] = y_out[half + c], K[0, half + c]
+        K[dop853.STAGES, c], K[dop853.STAGES, half + c] = y_out[half + c], K[0, half + c]
 
 
 @kernel
@@ -74,7 +66,7 @@ def complete(run, h):
     """The dense output of the last attempt, in work.dense, wherever its end has been moved since."""
     model, loop, work, time = run.model, run.loop, run.work, run.loop.now[col.TIME]
     if loop.counters[col.ACTIVE] == 0 and weight_alone(run.forces):
-        write_parabola(work.stages, loop.y, work.landing, h, model.free, work.dense)
+        dop853.write_parabola(work.stages, loop.y, work.landing, h, model.free, work.dense)
     else:
         divide_active(run)
         complete_with_contacts(run, work, model.free, time, loop.y, h, work.landing)
@@ -89,13 +81,13 @@ def defect(run, h, x):
     left in work.foreseen, its rate in the last stage.
     """
     model, work = run.model, run.work
-    y, rates = run.loop.y, work.stages[STAGES]
-    dense_state(y, work.dense, x, model.free, work.foreseen)
+    y, rates = run.loop.y, work.stages[dop853.STAGES]
+    dop853.dense_state(y, work.dense, x, model.free, work.foreseen)
     constrained_rate(run, run.loop.now[col.TIME] + x * h, work.foreseen, rates)
     most = 0.0
     for q in range(model.free.shape[0]):
         c = model.free[q]
-        most = max(most, abs(dense_slope(work.dense, x, c) - h * rates[c]) / (1.0 + abs(y[c])))
+        most = max(most, abs(dop853.dense_slope(work.dense, x, c) - h * rates[c]) / (1.0 + abs(y[c])))
     return most / run.rule.tolerance[0]
 
 
@@ -114,7 +106,11 @@ def integrate(run, longest):
         h = min(now[col.STEP], longest)
         error = attempt(run, h)
         if error <= 1.0:
-            now[col.STEP] = max(now[col.STEP], h * next_factor(error)) if h < now[col.STEP] else h * next_factor(error)
+            now[col.STEP] = (
+                max(now[col.STEP], h * dop853.next_factor(error))
+                if h < now[col.STEP]
+                else h * dop853.next_factor(error)
+            )
             complete(run, h)
             fraction = 2.0
             if forces.bands.shape[0] > 0:
@@ -124,7 +120,7 @@ def integrate(run, longest):
                 attempt(run, h)
                 complete(run, h)
             return h
-        now[col.STEP] = h * min(0.9, next_factor(error)) if np.isfinite(error) else 0.1 * h
+        now[col.STEP] = h * min(0.9, dop853.next_factor(error)) if np.isfinite(error) else 0.1 * h
         if now[col.STEP] < SHORTEST:
             return -1.0
 
@@ -162,7 +158,7 @@ def first_taut(run, h):
         if slack <= AT_LENGTH * scale:
             continue
         if not enclosed:
-            enclose(y, work.dense, run.model.free, work.bernstein)
+            dop853.enclose(y, work.dense, run.model.free, work.bernstein)
             enclosed = True
         fastest = 0.0
         for side in (external.HEAD, external.TAIL):
@@ -179,7 +175,7 @@ def first_taut(run, h):
             fraction += slack / max(1e-300, fastest * h)
             if fraction >= min(1.0, first):
                 break
-            dense_state(y, work.dense, fraction, run.model.free, work.state)
+            dop853.dense_state(y, work.dense, fraction, run.model.free, work.state)
             slack = -stretch_of(forces, k, time + fraction * h, work.state)
             if slack <= REACHED * scale:
                 break

@@ -43,7 +43,7 @@ def pairs(o: Observation) -> list[tuple[int, int]]:
 def proximities(o: Observation) -> Proximities:
     """Every pair that may touch and is near, or nears so fast that it meets within three steps, at every sample."""
     # Reports look up what metrics are; only who measures needs kernels.
-    from reference_engine.geometry.planar_proximity import planar_contact_points
+    from reference_engine.geometry.planar_proximity import planar_proximities
     from reference_engine.geometry.spatial_proximity import spatial_proximities
 
     fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
@@ -60,7 +60,7 @@ def proximities(o: Observation) -> Proximities:
     shapes: list[Any] = [solid(member) for member in members]
     if isinstance(o.trajectory, PlanarTrajectory):
         pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
-        return planar_contact_points(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
+        return planar_proximities(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
     position = _with_boundaries(o, o.trajectory.position, ())
     orientation = np.empty((*position.shape[:2], 4))
     orientation[:, : len(o.scene.bodies)] = o.trajectory.orientation

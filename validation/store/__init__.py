@@ -8,8 +8,6 @@
 Nothing heavy is imported before a store is opened.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

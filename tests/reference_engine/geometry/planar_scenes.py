@@ -46,7 +46,7 @@ def random_pose(rng, spread=1.5):
 def proximity(p, pose_p, q, pose_q, cutoff=np.inf):
     """The one row for two bodies; the unbounded one is static."""
     still = [isinstance(shape, HalfPlane | Bowl) for shape in (p, q)]
-    near = planar_proximities(planar_shapes([p, q], still), [pose_p, pose_q], cutoff)
+    near = planar_proximities(planar_shapes([p, q], still), [pose_p, pose_q], cutoff, points=1)
     assert len(near) == 1
     return near
 

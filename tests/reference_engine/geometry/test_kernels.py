@@ -19,7 +19,7 @@ from reference_engine.geometry.ellipsoid_proximity import (
     half_space_proximities,
     sphere_interior_proximities,
 )
-from reference_engine.geometry.planar_proximity import planar_contact_points, planar_proximities
+from reference_engine.geometry.planar_proximity import planar_proximities
 from reference_engine.geometry.planar_shapes import Bowl, Disc, HalfPlane, Polygon, planar_shapes
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import Box, Sphere, SphereInterior, spatial_shapes
@@ -50,8 +50,8 @@ def test_every_layout_and_type_of_input_runs_the_same_machine_code():
         for cutoff in (1, 1.0, np.float32(1.0), np.inf):
             for shapes in planar:
                 poses = layout(np.zeros((3, 2, 3)))
-                planar_proximities(shapes, poses, cutoff)
-                planar_contact_points(shapes, poses, cutoff, [[0, 1]])
+                planar_proximities(shapes, poses, cutoff, points=1)
+                planar_proximities(shapes, poses, cutoff, [[0, 1]])
             for shapes in spatial:
                 spatial_proximities(shapes, layout(np.zeros((3, 2, 3))), layout(np.ones((3, 2, 4))), cutoff)
     for module in (planar_gap, spatial_proximity):

@@ -7,7 +7,7 @@ import pytest
 import shapely
 from numpy.testing import assert_allclose
 
-from reference_engine.geometry.planar_proximity import planar_contact_points, planar_proximities
+from reference_engine.geometry.planar_proximity import planar_proximities
 from reference_engine.geometry.planar_shapes import ArcPolygon, Bowl, Disc, HalfPlane, Polygon, planar_shapes
 from reference_engine.geometry.polygon import exact_area_sign
 from scenarios.mass import arc_outline
@@ -28,7 +28,7 @@ HORNS = ArcPolygon([[-1.0, 0.0], [1.0, 0.0]], [-0.5, 1.0])  # a half disc less a
 
 def gaps(p, pose_p, q, pose_q, cutoff=np.inf):
     static = [isinstance(shape, HalfPlane | Bowl) for shape in (p, q)]
-    return planar_contact_points(planar_shapes([p, q], static), [pose_p, pose_q], cutoff)
+    return planar_proximities(planar_shapes([p, q], static), [pose_p, pose_q], cutoff)
 
 
 def moved(pose, frame):
@@ -82,10 +82,10 @@ def test_without_a_bulge_it_is_the_polygon():
     apart = touching = 0
     for _ in range(300):
         p, q, pose = convex_polygon(rng), convex_polygon(rng), random_pose(rng, 1.6)
-        plain = planar_proximities(planar_shapes([p, q], [False, False]), [(0, 0, 0.3), pose], np.inf)
+        plain = planar_proximities(planar_shapes([p, q], [False, False]), [(0, 0, 0.3), pose], np.inf, points=1)
         corners = p.vertices if exact_area_sign(p.vertices) > 0 else p.vertices[::-1]
         flat = ArcPolygon(corners, np.zeros(len(corners)))
-        found = planar_proximities(planar_shapes([flat, q], [False, False]), [(0, 0, 0.3), pose], np.inf)
+        found = planar_proximities(planar_shapes([flat, q], [False, False]), [(0, 0, 0.3), pose], np.inf, points=1)
         apart, touching = apart + (plain.gap[0] > 0.0), touching + (-0.02 < plain.gap[0] < 0.0)
         if plain.gap[0] > -0.02:
             assert found.gap[0] == pytest.approx(plain.gap[0], abs=1e-14)
@@ -157,10 +157,10 @@ def test_many_samples_are_those_of_each_alone():
     rng = np.random.default_rng(6)
     shapes = planar_shapes([LENS, FLOOR, Disc(0.3), ARCH, Polygon(BOX)], [False, True, False, False, False])
     poses = np.array([[(0.0, 0.0, 0.0) if i == 1 else random_pose(rng, 1.5) for i in range(5)] for _ in range(30)])
-    together = planar_contact_points(shapes, poses, 0.4)
+    together = planar_proximities(shapes, poses, 0.4)
     assert np.all(np.diff(together.sample) >= 0)
     for k, pose in enumerate(poses):
-        alone, own = planar_contact_points(shapes, pose, 0.4), together.sample == k
+        alone, own = planar_proximities(shapes, pose, 0.4), together.sample == k
         assert_allclose(together.gap[own], alone.gap, atol=0.0)
         assert np.array_equal(together.a[own], alone.a)
         assert np.array_equal(together.b[own], alone.b)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from reference_engine.geometry.planar_proximity import planar_contact_points, planar_proximities
+from reference_engine.geometry.planar_proximity import planar_proximities
 from reference_engine.geometry.planar_shapes import Bowl, HalfPlane, Polygon, planar_shapes
 from tests.reference_engine.geometry.planar_scenes import BOX, convex_polygon, random_pose
 
@@ -20,7 +20,7 @@ def corners(near):
 @pytest.mark.parametrize("tilt", [0.0, 1e-3, -1e-3])
 def test_a_tilted_box_on_a_floor_has_a_gap_under_each_corner(floor, tilt):
     shapes = planar_shapes([floor, Polygon(BOX)], [True, False])
-    near = planar_contact_points(shapes, [(0, 0, 0), (2.0, 0.501, tilt)], 0.1)
+    near = planar_proximities(shapes, [(0, 0, 0), (2.0, 0.501, tilt)], 0.1)
     low = np.array([[-0.5, -0.5], [0.5, -0.5]]) @ [[np.cos(tilt), np.sin(tilt)], [-np.sin(tilt), np.cos(tilt)]]
     points, gaps = corners(near)
     assert_allclose(points, low + np.array([2.0, 0.501]), atol=1e-15 if isinstance(floor, HalfPlane) else 1e-6)
@@ -30,7 +30,7 @@ def test_a_tilted_box_on_a_floor_has_a_gap_under_each_corner(floor, tilt):
 
 def test_a_box_that_overhangs_touches_at_the_edge_of_the_one_below():
     shapes = planar_shapes([Polygon(BOX), Polygon(BOX)], [False, False])
-    near = planar_contact_points(shapes, [(0, 0, 0), (0.3, 1.0, 0)], 0.1)
+    near = planar_proximities(shapes, [(0, 0, 0), (0.3, 1.0, 0)], 0.1)
     points, gaps = corners(near)
     assert_allclose(points, [[-0.2, 0.5], [0.5, 0.5]], atol=1e-15)
     assert_allclose(gaps, 0.0, atol=1e-15)
@@ -39,7 +39,7 @@ def test_a_box_that_overhangs_touches_at_the_edge_of_the_one_below():
 def test_a_u_on_the_floor_stands_on_both_its_legs():
     u = Polygon([[-2, -1], [-1, -1], [-1, 0], [1, 0], [1, -1], [2, -1], [2, 1], [-2, 1]])
     shapes = planar_shapes([FLOOR, u], [True, False])
-    points, gaps = corners(planar_contact_points(shapes, [(0, 0, 0), (0, 1.0, 0)], 0.1))
+    points, gaps = corners(planar_proximities(shapes, [(0, 0, 0), (0, 1.0, 0)], 0.1))
     assert_allclose(points, [[-2, 0], [-1, 0], [1, 0], [2, 0]], atol=1e-15)
     assert_allclose(gaps, 0.0, atol=1e-15)
 
@@ -47,7 +47,7 @@ def test_a_u_on_the_floor_stands_on_both_its_legs():
 def test_a_box_in_a_bowl_touches_with_two_corners():
     shapes = planar_shapes([Polygon(BOX), Bowl(2.0)], [False, True])
     height = -np.sqrt(4.0 - 0.25) + 0.5
-    points, gaps = corners(planar_contact_points(shapes, [(0, height, 0), (0, 0, 0)], 0.1))
+    points, gaps = corners(planar_proximities(shapes, [(0, height, 0), (0, 0, 0)], 0.1))
     assert_allclose(points[:, 0], [-0.5, 0.5], atol=1e-12)
     assert_allclose(gaps, 0.0, atol=1e-15)
 
@@ -56,7 +56,7 @@ def test_the_deepest_contact_point_is_the_proximity_and_none_is_deeper():
     rng = np.random.default_rng(1)
     shapes = planar_shapes([convex_polygon(rng), convex_polygon(rng)], [False, False])
     poses = np.array([[random_pose(rng, 1.0), random_pose(rng, 1.0)] for _ in range(3000)])
-    single, many = planar_proximities(shapes, poses, 0.2), planar_contact_points(shapes, poses, 0.2)
+    single, many = planar_proximities(shapes, poses, 0.2, points=1), planar_proximities(shapes, poses, 0.2)
     deepest = np.full(len(poses), np.inf)
     np.minimum.at(deepest, many.sample, many.gap)
     assert_allclose(deepest[single.sample], single.gap, atol=1e-14)

@@ -45,7 +45,7 @@ def test_many_samples_and_bodies_at_once_are_the_pairs_one_by_one():
     static = [False] * 7 + [True] * 3
     poses = np.array([[random_pose(rng) for _ in shapes] for _ in range(20)])
     cutoff, ignore = 0.3, [(3, 1), (0, 9)]
-    near = planar_proximities(planar_shapes(shapes, static), poses, cutoff, ignore)
+    near = planar_proximities(planar_shapes(shapes, static), poses, cutoff, ignore, points=1)
     expected = [
         (s, a, b, g)
         for s in range(20)
@@ -224,4 +224,4 @@ def test_an_unbounded_body_that_moves_is_refused():
     with pytest.raises(ValueError, match=r"static\[0\]: a HalfPlane is unbounded"):
         planar_shapes([HalfPlane((0, 0), (0, 1))], [False])
     with pytest.raises(ValueError, match=r"poses: shape \(3, 3\); 1 bodies need"):
-        planar_proximities(planar_shapes([Disc(1.0)], [False]), np.zeros((3, 3)), 1.0)
+        planar_proximities(planar_shapes([Disc(1.0)], [False]), np.zeros((3, 3)), 1.0, points=1)
