@@ -66,6 +66,7 @@ def test_no_word_of_a_pull_request_gets_into_a_script() -> None:
     assert [step["run"] for step in STEPS if "${{" in step.get("run", "")] == []
 
 
+@pytest.mark.slow
 def test_arguments_are_read_as_a_shell_reads_them_and_the_reports_are_written(runner: Path) -> None:
     done, outputs = run(JOB, runner, ARGUMENTS="'bouncing-ball'  --engine pymunk", GITHUB_ACTIONS="true")
     assert outputs == {"status": "0"}, done.stderr

@@ -124,6 +124,7 @@ def test_a_baseline_made_with_fma_holds_where_there_is_none(project: Project) ->
     assert verdict.word == "regressed" and "; bits are not compared: libm-" in reason_of(verdict)
 
 
+@pytest.mark.slow
 def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(project: Project) -> None:
     begin = project.git("rev-parse", "HEAD")
 

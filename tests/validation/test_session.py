@@ -60,6 +60,7 @@ def test_missing_is_what_a_run_by_the_same_words_has_had(tmp_path: Path) -> None
         assert described.startswith("not asked for, and so not judged: 2 accepted cases (pile:n=10 × pymunk, own")
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_gone_is_missing_until_that_is_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ def test_indices_within_bounds_give_the_same_bits_by_either_compiler_checked_or_
     assert "0x" in results[0] and set(results) == {results[0]}
 
 
+@pytest.mark.slow
 def test_with_a_numba_that_was_not_tested_numbas_own_pipeline_is_used_after_one_warning(tmp_path):
     """Processes started from that one use it too, and do not warn again."""
     program = OF_ANOTHER_NUMBA + MOMENT.format(k=1)

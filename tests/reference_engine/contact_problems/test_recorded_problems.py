@@ -85,6 +85,7 @@ def test_the_benchmark_hits_all_of_them_and_takes_any_file(tmp_path):
     assert run(str(other)).returncode == 0
 
 
+@pytest.mark.slow
 def test_the_benchmark_exits_1_on_a_miss_and_2_on_what_is_no_problem(tmp_path):
     missed = tmp_path / "missed.json"
     missed.write_text(json.dumps({"cases": [{"A": [[-1.0, 2.0], [2.0, -1.0]], "b": [-1.0, 1.0]}]}))
