@@ -76,6 +76,7 @@ def test_without_pandas_a_table_is_a_list_of_dicts(monkeypatch: pytest.MonkeyPat
     assert results.table([{"a": 1}]) == [{"a": 1}]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder: Path) -> None:
     accepted = upright.check("stack:n=3", engines=["pymunk"], accept="first look")

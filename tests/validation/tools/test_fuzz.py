@@ -124,6 +124,7 @@ def test_an_engine_that_breaks_is_found_within_a_batch_and_shrunk_to_one_body(wo
     assert len(fault.scene.bodies) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("plugins")
 def test_a_hang_is_a_fault_but_the_end_of_the_time_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """The search has two seconds: a scene that would have hung for longer is not held against the engine."""
