@@ -11,7 +11,7 @@ from ctypes import addressof, c_char
 from dataclasses import dataclass, field
 from itertools import chain
 from struct import Struct
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
 import numba
 import numpy as np
@@ -36,9 +36,9 @@ NUMBERS = (int, float, np.integer, np.floating)
 PLAIN = 0x401  # of an array's flags: contiguous, writeable
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass_transform(frozen_default=True, eq_default=False)
 class Structure:
-    """Base of frozen dataclasses of contiguous arrays, ints, floats and other Structures.
+    """Base of frozen dataclasses of contiguous arrays, ints, floats and other Structures; who inherits it is one.
 
     What compiled code sees is fixed here: the arrays' elements may change, the fields never do.
     """
@@ -47,6 +47,10 @@ class Structure:
         _numba_type: "StructureType" = field(init=False)
         _table: "array[int]" = field(init=False)
         _address: int = field(init=False)
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
 
     def __post_init__(self) -> None:
         table: list[float] = []

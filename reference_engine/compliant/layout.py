@@ -6,7 +6,6 @@ taken out [J]. A rate has the same numbers.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -43,7 +42,6 @@ POINT, NORMAL, GAP, FORCE, TORQUE, CONTACT_COLUMNS = 0, 3, 6, 7, 10, 13
 CLOSING, NOMINAL, DAMPED, ENERGY, AT, EVENT_COLUMNS = 7, 8, 9, 10, 11, 12
 
 
-@dataclass(frozen=True, eq=False)
 class Model(Structure):
     """B bodies, P candidates; what does not change but where the bodies are.
 
@@ -64,7 +62,6 @@ class Model(Structure):
     hysteresis: float  # m
 
 
-@dataclass(frozen=True, eq=False)
 class ContactSet(Structure):
     """Of every candidate: whether it is in contact, frozen between events, and what was stored when it came to be."""
 
@@ -73,7 +70,6 @@ class ContactSet(Structure):
     seen: Array = of_shape("P", 4)  # gap and normal after the last step
 
 
-@dataclass(frozen=True, eq=False)
 class Work(Structure):
     """Scratch; n numbers in a state."""
 
@@ -95,7 +91,6 @@ class Work(Structure):
     speed: Array = of_shape("B")  # m/s, that no point of the body exceeds in a step
 
 
-@dataclass(frozen=True, eq=False)
 class Log(Structure):
     """Samples at the caller's times, the contacts in them, and events."""
 
@@ -108,14 +103,12 @@ class Log(Structure):
     contact: Array = of_shape("N", CONTACT_COLUMNS)
 
 
-@dataclass(frozen=True, eq=False)
 class LoopState(Structure):
     y: Array = of_shape("n")  # the state now
     now: Array = of_shape(NOW)
     counters: Indices = of_shape(COUNTERS)
 
 
-@dataclass(frozen=True, eq=False)
 class Rule(Structure):
     """See simulate.CompliantSettings."""
 
@@ -124,7 +117,6 @@ class Rule(Structure):
     most_steps: int
 
 
-@dataclass(frozen=True, eq=False)
 class Arrays(Structure):
     """Of a run: all that the loop is called with."""
 

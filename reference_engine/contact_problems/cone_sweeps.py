@@ -4,8 +4,6 @@ Moreau 1999 (Comput. Methods Appl. Mech. Eng. 177) and Jean 1999 (the same): non
 bodies, for rigid bodies, where no matrix is formed; and over the blocks of W = J M J^T, for any mobility M.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -19,7 +17,6 @@ QUIET = 2.0  # tolerances: what has moved by less is not looked at again, until 
 FINE = 0.02  # of the tolerance, to which a slipping contact is solved
 
 
-@dataclass(frozen=True, eq=False)
 class Bodies(Structure):
     """B bodies, and a last one that nothing moves."""
 
@@ -43,7 +40,6 @@ SLIP = 35  # where the search for a slip starts [1/kg]
 COLUMNS = 36
 
 
-@dataclass(frozen=True, eq=False)
 class Contacts(Structure):
     """Arrays for C contacts between bodies a and b."""
 

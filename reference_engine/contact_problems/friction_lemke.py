@@ -17,8 +17,6 @@ another covering vector, and so another path, finds what one has missed; and sli
 as known.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine import elementary
@@ -38,7 +36,6 @@ ENTRIES = elementary.power(UNEVEN, np.arange(LEVELS) / LEVELS)  # from 1 down to
 LAMBDA = -1
 
 
-@dataclass(frozen=True, eq=False)
 class LemkeWork(Structure):
     """Scratch; untouched unless Lemke's method is wanted."""
 

@@ -14,8 +14,6 @@ A wrong mode shows itself: a force that pulls, a body that sinks in, friction be
 direction. `inspect` lists those with the mode that each asks for.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -39,7 +37,6 @@ def friction_sizes(contacts: int) -> dict[str, int]:
     return {"R": R, "2 R": 2 * R, "4 R": 4 * R, "4 R + 1": 4 * R + 1, "4 R + 2": 4 * R + 2, "8 R + 1": 8 * R + 1}
 
 
-@dataclass(frozen=True, eq=False)
 class FrictionProblem(Structure):
     """Arrays for R contacts or more; only those in use are read. A force is in N and A in 1/kg, or impulses in N s."""
 
@@ -51,7 +48,6 @@ class FrictionProblem(Structure):
     base: Array = of_shape("R")  # >= 0, a normal force that is there already and that friction counts too
 
 
-@dataclass(frozen=True, eq=False)
 class FrictionAnswer(Structure):
     mode: Indices = of_shape("R")  # a guess goes in
     f: Array = of_shape("2 R")  # those of the last solution go in, or 0: where redundant, they change least
@@ -60,7 +56,6 @@ class FrictionAnswer(Structure):
     doubt: Indices = of_shape("R")  # where it slides: STEADY, PAINLEVE (p <= 0), INDETERMINATE
 
 
-@dataclass(frozen=True, eq=False)
 class FrictionWork(Structure):
     """Scratch."""
 

@@ -1,12 +1,9 @@
 """How the kernels see a world: a few arrays, and the names of their columns (rows of `Work`)."""
 
-from dataclasses import dataclass
-
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure, of_shape, zeros
 
 
-@dataclass(frozen=True, eq=False)
 class Outlines(Structure):
     """B bodies and the fixed background last, E edges, V corners and points on arcs, K connectors, P pairs."""
 
@@ -45,7 +42,6 @@ END_1, END_2, CONNECTOR, TABLE, ROWS, CLOSED = range(6)  # connector_ids: bodies
 JOINT_TURNING, JOINT_STILL, ROPE, ROD, ON_PATH, UPPER_END, LOWER_END = range(7)  # CONNECTOR
 
 
-@dataclass(frozen=True, eq=False)
 class Bodies(Structure):
     """Where the B bodies and the background are, and how they move; and where they were before the step."""
 
@@ -61,7 +57,6 @@ X, Y, ANGLE, COSINE, SINE, CX, CY = range(7)  # frame: pose; of its angle; centr
 TIME, STEP = range(2)  # now: s; s, how far the bodies have gone
 
 
-@dataclass(frozen=True, eq=False)
 class Rules(Structure):
     """Tolerances and options, as scalars."""
 
@@ -72,7 +67,6 @@ class Rules(Structure):
     extra_step: float
 
 
-@dataclass(frozen=True, eq=False)
 class Work(Structure):
     """Arrays for up to N contacts; nothing in it outlives a call."""
 

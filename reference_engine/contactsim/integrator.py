@@ -3,8 +3,6 @@
 The stages are looked at like states: bodies that penetrate in one end the step.
 """
 
-from dataclasses import dataclass
-
 from reference_engine.array_types import Array
 from reference_engine.compiler.kernels import entry
 from reference_engine.compiler.structure import Structure, of_shape, zeros
@@ -19,7 +17,6 @@ RUNGE_KUTTA, MODIFIED_EULER, EULER = range(3)
 WENT, PENETRATES, FULL, NO_FORCES = range(4)
 
 
-@dataclass(frozen=True, eq=False)
 class Stages(Structure):
     """Arrays for the stages of one step; (B + 1, 3) is (x, y, angle) or its rates."""
 

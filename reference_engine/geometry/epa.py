@@ -6,8 +6,6 @@ an upper one.  For polytopes the two meet at a true face of P - Q (a face of eit
 each); for curved bodies the bracket closes and its width is told.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -27,7 +25,6 @@ UNSEEN, SEEN, SEEING = range(3)  # SearchWork.sight; SEEING: sees the new point,
 SLIVER = 1e-10  # height by length of a face, below which its normal is round-off
 
 
-@dataclass(frozen=True, eq=False)
 class SearchWork(Structure):
     """Scratch of searches for distance and depth."""
 

@@ -12,8 +12,6 @@ plane is exact; which part of a portal has the ray is asked of the ray alone, wi
 have a normal ends the search with the best plane so far; the end is by how far P - Q reaches beyond, in metres.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array
@@ -47,7 +45,6 @@ SAME = 4e-15  # of the two bounding radii: by how much less g is no less
 MOST_TURNS, MOST_ROUNDS, MOST_PARTINGS = 1000, 400, 4
 
 
-@dataclass(frozen=True, eq=False)
 class MprWork(Structure):
     """Scratch. Points are those of support.support_difference."""
 

@@ -1,7 +1,5 @@
 """Planar bodies where they are in one sample, and rows of what is found of a pair."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -12,7 +10,6 @@ from reference_engine.geometry import layout as col
 from reference_engine.geometry.planar_shapes import PlanarShapes
 
 
-@dataclass(frozen=True, eq=False)
 class PosedPlanarShapes(Structure):
     """B bodies: what they are, see planar_shapes.PlanarShapes; where in one sample, in world axes from their centres.
 

@@ -1,7 +1,5 @@
 """Bodies where they are in one sample, and the support point of every convex core."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -13,7 +11,6 @@ from reference_engine.rotation import matrix
 from reference_engine.vectors import along, minus, plus, row, set_row, set_three, three
 
 
-@dataclass(frozen=True, eq=False)
 class PosedShapes(Structure):
     """B bodies: what they are, see spatial_shapes.SpatialShapes, and where in one sample."""
 

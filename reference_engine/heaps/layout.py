@@ -4,8 +4,6 @@ B bodies and, as number B, what nothing moves. N candidates where bodies may tou
 container the bodies in turn, one candidate a body with a half-space, four with a hollow sphere.
 """
 
-from dataclasses import dataclass
-
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure, of_shape
 from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
@@ -15,7 +13,6 @@ COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING, COUNTS = range(7)  # Progress.c
 SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE, MEASURES = range(7)  # Progress.measure
 
 
-@dataclass(frozen=True, eq=False)
 class Scene(Structure):
     """What stays as it is; and room to work in."""
 
@@ -31,7 +28,6 @@ class Scene(Structure):
     scratch: Array  # (4, 3)
 
 
-@dataclass(frozen=True, eq=False)
 class Rules(Structure):
     """Of all steps of one length."""
 
@@ -52,7 +48,6 @@ class Rules(Structure):
     most_repeats: int
 
 
-@dataclass(frozen=True, eq=False)
 class Poses(Structure):
     """Of one moment."""
 
@@ -63,7 +58,6 @@ class Poses(Structure):
     sharp: Indices  # (N,) 1 where `found` is all there
 
 
-@dataclass(frozen=True, eq=False)
 class Flow(Structure):
     """Speeds and the like within a step."""
 
@@ -78,7 +72,6 @@ class Flow(Structure):
     torque: Array = of_shape("B", 3)  # N m
 
 
-@dataclass(frozen=True, eq=False)
 class Candidates(Structure):
     """The candidates of one listing."""
 
@@ -91,7 +84,6 @@ class Candidates(Structure):
     warm_start: Array  # (2, N, 3) N s, impulses of the two solves of the last step, world axes
 
 
-@dataclass(frozen=True, eq=False)
 class Progress(Structure):
     """Of a step, where it stands; read and written by its parts."""
 
@@ -99,7 +91,6 @@ class Progress(Structure):
     measure: Array = of_shape(MEASURES)
 
 
-@dataclass(frozen=True, eq=False)
 class Step(Structure):
     """All of it: one argument, because numba asks for the type of each at every call."""
 

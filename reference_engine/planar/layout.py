@@ -4,8 +4,6 @@ The state y is flat: poses (x, y, angle) of all rows, then twists (vx, vy, spin)
 are the world's bodies, and the background last. A body's shape is one or more convex pieces.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
@@ -53,7 +51,6 @@ KIND_OF_EVENT, FIRST_BODY, SECOND_BODY = range(3)  # columns of Log.event_ids
 IMPACT, ACCUMULATION, MADE, BROKEN, STICK, SLIDE, INDETERMINATE, JAMS, INEXACT = (np.int64(k) for k in range(9))
 
 
-@dataclass(frozen=True, eq=False)
 class Model(Structure):
     """R rows of the state, S pieces, P pairs of pieces that may meet, C connectors.
 
@@ -84,7 +81,6 @@ class Model(Structure):
     connector_values: Array = of_shape("C", VALUES)  # as a row of Contacts.value
 
 
-@dataclass(frozen=True, eq=False)
 class Contacts(Structure):
     """Arrays for N contacts where two bodies touch or are joined; the normal points from the second body, J, to I.
 
@@ -98,7 +94,6 @@ class Contacts(Structure):
     value: Array = of_shape("N", VALUES)
 
 
-@dataclass(frozen=True, eq=False)
 class EventWork(Structure):
     """Arrays for the forces or impulses at all contacts, N of them, at an event, and to solve for an island's."""
 
@@ -115,7 +110,6 @@ class EventWork(Structure):
     factor: Array = of_shape(4)  # of e: now, bounds of it, how often they have been narrowed
 
 
-@dataclass(frozen=True, eq=False)
 class Log(Structure):
     """The times that are asked for, and space for what comes out: S samples, T contacts in them, M impacts, E events,
     D times of events, C connectors."""
@@ -147,7 +141,6 @@ LAST_EVENT, PULL, STILL, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN, A
 ) = range(5, 25)  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
 class LoopState(Structure):
     """The state in time, between calls too."""
 
@@ -162,7 +155,6 @@ class LoopState(Structure):
     travelled: Array = of_shape("R", 3)  # m: where each row is reckoned, and how far it got in the step
 
 
-@dataclass(frozen=True, eq=False)
 class Rule(Structure):
     """One number each."""
 
@@ -173,7 +165,6 @@ class Rule(Structure):
     max_events: Indices = of_shape(1)
 
 
-@dataclass(frozen=True, eq=False)
 class Work(Structure):
     """Arrays for the kernels to work in; nothing in it outlives a call but what the call is for.
 

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from reference_engine.array_types import Array
@@ -22,7 +22,6 @@ CACHED_SIZES = 8  # sizes of which a workspace is kept
 MOST_CACHED = 1_000_000  # numbers in a workspace, or in its log: one that has more is not kept
 
 
-@dataclass(frozen=True, eq=False)
 class Workspace(Structure):
     """For so many bodies, pairs, connectors, contacts and rows of islands."""
 
@@ -34,7 +33,6 @@ class Workspace(Structure):
     work: Work
 
 
-@dataclass(frozen=True, eq=False)
 class Arrays(Workspace):
     """All that the loop is called with, as one argument."""
 

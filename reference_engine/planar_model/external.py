@@ -5,7 +5,6 @@ same order. The fixed background is body -1, at rest at the origin; it needs no 
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ from reference_engine.planar_model.world import World
 from reference_engine.trigonometry import sine_and_cosine
 
 
-@dataclass(frozen=True, eq=False)
 class Forces(Structure):
     """F forces in the world's order, on B bodies; K corners of profiles, R rubber bands."""
 

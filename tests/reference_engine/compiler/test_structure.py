@@ -1,7 +1,7 @@
 """What a kernel reads of a Structure is what Python put there."""
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numba
@@ -15,14 +15,12 @@ from reference_engine.compiler.structure import PackedStruct, Structure, of_shap
 compiled_only = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled (NUMBA_DISABLE_JIT)")
 
 
-@dataclass(frozen=True, eq=False)
 class Spring(Structure):
     stiffness: float
     coils: int
     ends: Any
 
 
-@dataclass(frozen=True, eq=False)
 class Oscillator(Structure):
     mass: Any
     spring: Spring
@@ -84,7 +82,6 @@ def test_what_has_no_place_in_a_table_is_refused():
         fill(replace(oscillator(), mass="heavy"), np.zeros(3))
 
 
-@dataclass(frozen=True, eq=False)
 class Ladder(Structure):
     rungs: NDArray[np.int64] = of_shape("R")
     mass: NDArray[np.float64] = of_shape("M")
