@@ -189,7 +189,8 @@ def table(
             continue
         headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "").replace("_", " ")
         lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='figure'>{escape(headline)}</td>")
-        lines += [cell(row.get(engine), done, verdicts) for engine in engines]
+        beside = [m.value for result in found for m in result.measurements if m.metric == result.headline]
+        lines += [cell(row.get(engine), done, verdicts, beside) for engine in engines]
         lines.append("</tr>")
     if not lines:
         return "<p>No scenario of this run is of that kind.</p>"
@@ -206,7 +207,9 @@ def labels_worst_first(results: Sequence[Result], verdicts: Mapping[str, Verdict
     return list(dict.fromkeys(result.case.label for result, _ in worst_first(judged)))
 
 
-def cell(case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, Verdict]) -> str:
+def cell(
+    case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, Verdict], beside: Sequence[float] = ()
+) -> str:
     if case is None:
         return "<td></td>"
     result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
@@ -216,7 +219,7 @@ def cell(case: Case | None, done: Mapping[str, Result], verdicts: Mapping[str, V
     target = reading.link("case", case=result.number)
     return (
         f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
-        f"{escape(number(result))} {judged(verdict) if verdict else ''}</a></td>"
+        f"{escape(number(result, beside))} {judged(verdict) if verdict else ''}</a></td>"
     )
 
 
@@ -234,9 +237,9 @@ def judged(verdict: Verdict) -> str:
     return " ".join([kind_html(verdict.word), *map(limit_html, laws[:1])])
 
 
-def number(result: Result) -> str:
-    """The headline measurement in readable form, or the outcome."""
+def number(result: Result, beside: Sequence[float]) -> str:
+    """The headline measurement in readable form, in one unit with those of its row, or the outcome."""
     if result.outcome != "completed":
         return "" if result.outcome == "declined" else result.outcome.replace("_", " ")
     found = [m for m in result.measurements if m.metric == result.headline]
-    return quantity(found[0].value, found[0].unit) if found else "not measured"
+    return quantity(found[0].value, found[0].unit, beside=beside) if found else "not measured"
