@@ -93,6 +93,7 @@ STAYS: dict[str, dict[str, str]] = {
         "word": "the kind of a verdict; a column of the database and a field of JSON",
         "Words": "the type of a column of the database",
         "words": "what is typed on the command line",
+        "told": "a field of JSON lines, which others read",
         "late": "after the time",
         "meaningless": "a field of Scenario, which others' scenarios set",
     },

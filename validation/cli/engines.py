@@ -51,7 +51,7 @@ def _test(word: str, *, as_json: bool) -> int:
     checks = conformance(choice, commands)
     for check in checks:
         about, summary = f"{check.about}:", one_line(check.summary)
-        line = json_line(about=check.about, status=check.status, **{"told": check.summary}) if as_json else ""
+        line = json_line(about=check.about, status=check.status, told=check.summary) if as_json else ""
         click.echo(line or f"{check.status:6} {about:17} {summary}")
     failed = sum(check.status == "fails" for check in checks)
     if not as_json:

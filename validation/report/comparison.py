@@ -143,7 +143,7 @@ def comparison_line(comparison: Comparison) -> str:
         parameters=parameters_of(case.parameters),
         variant=comparison.variant,
         sign=comparison.sign,
-        **{"told": describe_comparison(comparison)},  # by its name of old
+        told=describe_comparison(comparison),
         identical=comparison.identical,
         changes=[
             {

@@ -76,12 +76,13 @@ class Commits:
                 waiting += self._parents[one]
         return frozenset(found)
 
-    def after(self, commit: str) -> set[str]:
-        """Those that come after it."""
+    def after(self, commit: str, deepest: int) -> set[str]:
+        """Those that come after it, to a generation."""
         found: set[str] = set()
         waiting = [commit]
         while waiting:
-            more = [child for child in self._children.get(waiting.pop(), ()) if child not in found]
+            children = self._children.get(waiting.pop(), ())
+            more = [child for child in children if child not in found and self.generations[child] <= deepest]
             found.update(more)
             waiting += more
         return found
@@ -114,23 +115,25 @@ class Commits:
         """
         bases = {run.base for run in runs if run.base}
         line: list[tuple[Any, int]] = []  # with the generations of their commits
+        made: set[str] = set()  # commits that are in the line
         deepest: dict[str, int] = {}  # of each branch
+        most = 0  # of all
         for run in runs:
-            depth = self.generations.get(run.commit, deepest.get(run.branch, 0))
+            before = deepest.get(run.branch, 0)
+            depth = self.generations.get(run.commit, before)
+            later = self.after(run.commit, most) & made
+            behind = depth < before and run.branch in {*bases, *main_branches(run.default_branch)}
             at = len(line)
-            if depth < max(deepest.values(), default=0):
-                main = {*bases, *main_branches(run.default_branch)}
-                later = self.after(run.commit)
+            if later or behind:  # else nobody stands after it, and the line is not looked through
                 at = next(
-                    (
-                        i
-                        for i, (other, deep) in enumerate(line)
-                        if other.commit in later or (other.branch == run.branch in main and deep > depth)
-                    ),
-                    at,
+                    i
+                    for i, (other, deep) in enumerate(line)
+                    if other.commit in later or (behind and other.branch == run.branch and deep > depth)
                 )
             line.insert(at, (run, depth))
-            deepest[run.branch] = max(deepest.get(run.branch, 0), depth)
+            made.add(run.commit)
+            deepest[run.branch] = max(before, depth)
+            most = max(most, depth)
         return [run for run, _ in line]
 
 

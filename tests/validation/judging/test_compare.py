@@ -174,7 +174,7 @@ def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_pat
     done = upright("compare", "toy", "toy==2.0", "upright-block", "stack:n=3", folder=tmp_path, **shelf)
     assert done.returncode == 0, done.stderr
     assert "toy 1.0 → toy==2.0: 0 worse, 2 better, 0 different, 0 same" in done.stdout
-    assert "no longer breaks a law: penetration_max 1 m (physics allows 100 mm)" in done.stdout
+    assert "no longer breaks a law: penetration_max 1 m (physics allows 0.1 m)" in done.stdout
     assert "environment of toy==2.0 ... done" in done.stderr
     done = upright("compare", "toy==2.0", "toy", "upright-block", "--json", folder=tmp_path, **shelf)
     assert done.returncode == 1 and "environment of" not in done.stderr
