@@ -1,6 +1,6 @@
 """Whether the reference engine's bits hang on the processor, on BLAS, on the C library or on the compiler of kernels.
 
-    python -P ci/bits_anywhere.py [SCENARIO]...                  without one the canonical suite
+    python -P ci/bits_anywhere.py [SCENARIO]...                  without one the canonical suite, and what is in none
     python -P ci/bits_anywhere.py --compilers [SCENARIO]...      our compiler, and numba's own pipeline
 
 Runs the scenarios on the engine `reference` as the machine is, and again with the kernels that OpenBLAS has for other
@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from reference_engine.compiler import COMPILERS, VARIABLE
+from scenarios.catalogue import FAMILIES, canonical_suite
 from validation.records.case import Result
 from validation.store import open_store
 
@@ -84,9 +85,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--compilers", action="store_true", help="compare the compilers of kernels")
     given = parser.parse_args(arguments)
     compilers = {f"compiled by {name}": {VARIABLE: name} for name in COMPILERS}
+    unsuited = [name for name, family in FAMILIES.items() if not family.canonical]
+    wanted = given.scenarios or [*(scenario.label for scenario in canonical_suite()), *unsuited]
     total, first = 0, {}
     for name, variables in (compilers if given.compilers else environments()).items():
-        found = run(variables, given.scenarios)
+        found = run(variables, wanted)
         if not first:
             first = found
             moved = sum(bool(case["samples"]) for case in first.values())

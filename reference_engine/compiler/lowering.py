@@ -29,7 +29,6 @@ ARITHMETIC = {
 COMPARISONS = {
     operator.lt: "<", operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
 }  # fmt: skip
-EXTERNAL = {np.sqrt: "llvm.sqrt.f64", np.hypot: "hypot"}
 NUMBERS = (types.int64, types.float64)
 
 
@@ -255,10 +254,9 @@ class KernelLower(Lower):
             for other in others:  # as Python does, NaN or not
                 made = builder.select(compare(sign, other, made), other, made)
             return made
-        if function in EXTERNAL and kind == types.float64:
+        if function is np.sqrt and kind == types.float64:
             real = self.context.get_value_type(kind)
-            called = FunctionType(real, [real] * len(arguments))
-            symbol = cgutils.get_or_insert_function(builder.module, called, EXTERNAL[function])
+            symbol = cgutils.get_or_insert_function(builder.module, FunctionType(real, [real]), "llvm.sqrt.f64")
             return builder.call(symbol, [self._cast_var(each, kind) for each in arguments])
         return None
 

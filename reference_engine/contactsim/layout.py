@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from reference_engine import elementary
 from reference_engine.array_types import Array, Indices
 from reference_engine.contactsim import arrays as col
 from reference_engine.contactsim.arrays import Outlines, Rules
@@ -106,7 +107,7 @@ def pack_edge(edge: Edge, solid_on_left: bool) -> tuple[tuple[float, ...], int, 
     span, convex = high - low, edge.clockwise != solid_on_left
     around = span >= math.pi
     bounding_radius = (r if around else math.dist(middle, edge.start)) * (1.0 if convex else SWOLLEN_CONCAVE)
-    depth, sign = r * (1.0 - math.cos(span / 2.0)), 1.0 if convex else -1.0
+    depth, sign = r * (1.0 - sine_and_cosine(span / 2.0)[1]), 1.0 if convex else -1.0
     about = edge.centre if around else middle
     row = (x1, y1, x2, y2, 0.0, 0.0, *edge.centre, r, sign, low, high, depth, *about, bounding_radius)
     return row, col.ARC, abs(span - 2.0 * math.pi) < 1e-6
@@ -146,7 +147,7 @@ def least_height(outline: Outline, box: tuple[float, float, float, float]) -> fl
         if edge.centre is not None:
             low, high = edge.angles()
             away = cx - edge.centre[0], cy - edge.centre[1]
-            angle = math.atan2(away[1], away[0])
+            angle = elementary.atan2(away[1], away[0])
             angle += 2.0 * math.pi if angle < low else 0.0
             if not whole and not low <= angle <= high:
                 continue
@@ -170,8 +171,9 @@ def bounds(outline: Outline) -> tuple[float, float, float, float]:
             for quarter in range(-2, 7):
                 angle = quarter * math.pi / 2.0
                 if low <= angle <= high:
-                    xs.append(edge.centre[0] + edge.radius * round(math.cos(angle)))
-                    ys.append(edge.centre[1] + edge.radius * round(math.sin(angle)))
+                    s, c = sine_and_cosine(angle)
+                    xs.append(edge.centre[0] + edge.radius * round(c))
+                    ys.append(edge.centre[1] + edge.radius * round(s))
     return min(xs), min(ys), max(xs), max(ys)
 
 

@@ -73,7 +73,7 @@ def test_a_toy_engine_that_sinks_fails_with_our_words_and_the_mended_one_passes(
     status, out = project.pytest()
     assert status == 1 and "2 failed, 1 passed, 1 skipped" in out, out
     assert "upright-block × toy_engine.Toy@default: new: nothing accepted" in out
-    assert "breaks a law: penetration_max 2 m (physics allows 100 mm)" in out
+    assert "breaks a law: penetration_max 2 m (physics allows 0.1 m)" in out
     assert "double-pendulum × toy_engine.Toy@default: declined: the toy knows no joints" in out
     pictures = {file.suffix for file in (project.folder / "upright-reports").glob("upright-block-*")}
     assert pictures == {".html", ".png"}

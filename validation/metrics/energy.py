@@ -94,7 +94,7 @@ def elastic_energy(o: Observation) -> Array:
             pose = o.trajectory.position[sample, a], o.trajectory.orientation[sample, a]
             gap = gaps_over_plane(shape, *pose, ground.point, ground.normal)
         c = stiffness(given, members[a], ground)
-        np.add.at(held, sample, 0.4 * c * (np.maximum(0.0, -gap) ** 2.5).sum(axis=1))
+        np.add.at(held, sample, 0.4 * c * (squared(gap) * np.sqrt(np.maximum(0.0, -gap))).sum(axis=1))
     return held
 
 

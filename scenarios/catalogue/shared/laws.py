@@ -3,12 +3,14 @@
 And metrics that say nothing of a scene, by what does not happen in it.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from reference_engine.dense import eigh, mul, norm
+from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.catalogue.shared.poses import start_pose
 from scenarios.contact import curvature, deepest, stiffness
@@ -149,7 +151,7 @@ def pressed_energy(scene: Scene) -> float:
                 gaps.append((a, b, float(norm(np.subtract(a.position, b.position))) - radius - other))
         if not a.fixed:
             gaps += [(a, p, float(mul(np.subtract(a.position, p.point), np.array(p.normal))) - radius) for p in planes]
-    return sum(0.4 * stiffness(given, a, b) * (-gap) ** 2.5 for a, b, gap in gaps if gap < 0.0)
+    return sum(0.4 * stiffness(given, a, b) * squared(gap) * math.sqrt(-gap) for a, b, gap in gaps if gap < 0.0)
 
 
 def flight_laws(scene: Scene) -> dict[str, float]:

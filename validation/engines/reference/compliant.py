@@ -119,7 +119,7 @@ def report_contacts(recorder: Recorder, motion: library.CompliantMotion, sample:
     if not len(candidate[-1]) or not all(np.array_equal(candidate[-1], other) for other in candidate[:-1]):
         return
     force = np.array([contacts.force[row] for row in rows])
-    impulse, coarse = (dt * np.tensordot(w, force, 1) for w in (BOOLE, SIMPSON))
+    impulse, coarse = (dt * np.einsum("k,kci->ci", w, force) for w in (BOOLE, SIMPSON))
     if (np.linalg.norm(impulse - coarse, axis=1) > STEADY * np.linalg.norm(impulse, axis=1)).any():
         return
     at = rows[-1]
