@@ -43,7 +43,7 @@ def show() -> None:
         if MEANING[verdict.word] != reason_of(verdict):
             paragraph(text(MEANING[verdict.word]), "soft")
         for defect in verdict.standing:
-            paragraph(f"{limit_html(defect.metric)} {text(meaning(defect, case))}")
+            paragraph(f"{limit_html(metric_name(defect.metric, case))} {text(meaning(defect, case))}")
         if verdict.standing:
             by = reading.baseline(verdict.baseline)
             so = f"accepted so by {text(by.who)} on {by.when:%-d %b %Y}" if by else "nothing is accepted yet"

@@ -13,7 +13,7 @@ from dashboard import reading
 from dashboard.look import COLOURS, case_html, go, grid, heading, kind_html, paragraph, part, text
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
-from validation.records.names import engine_name, metric_name
+from validation.records.names import engine_name, metric_name, metric_name_in
 from validation.records.quantities import contrast
 from validation.records.stored import StoredComparison
 from validation.report.sentences import NOT_MEASURED, reason_of, summary, worst_meaning
@@ -158,7 +158,8 @@ def version_row(line: dict[str, Any]) -> Sequence[str]:
         a, b = (math.nan if change[side] is None else change[side] for side in ("a", "b"))
         new, old = contrast(b, a, change["unit"])
         law = f" <small>by the law: {text(change['law'])}</small>" if change["law"] else ""
-        moved.append(f"{text(change['metric'])}: {text(old)} &rarr; {text(new)}{law}")
+        name = metric_name_in(line["scenario"], json.dumps(line["parameters"]), change["metric"])
+        moved.append(f"{text(name)}: {text(old)} &rarr; {text(new)}{law}")
     varied = ", ".join(filter(None, (line.get("b", {}).get("profile", ""), line["variant"])))
     return (
         badge(line["sign"]),

@@ -30,7 +30,7 @@ from dashboard.look import (
 )
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result, case_key
-from validation.records.names import engine_name, metric_name
+from validation.records.names import engine_name, metric_name, without_underscores
 from validation.records.quantities import quantity, time_step
 from validation.records.simulation import BROKEN
 from validation.report.hints import rerun_arguments
@@ -103,7 +103,8 @@ def costs(results: Sequence[Result]) -> None:
     part("Error against cost")
     done = Counter(r.headline for r in results if r.headline and r.outcome == "completed")
     kinds = [name for name, _ in done.most_common()]
-    metric = st.selectbox("Headline", kinds, key="cost-metric", format_func=lambda name: name.replace("_", " "))
+    metric = st.selectbox("Headline", kinds, key="cost-metric", format_func=without_underscores)
+    title = without_underscores(metric)
     chosen = {r.case.label[:80] for r in results if r.headline == metric}
     frame = pd.DataFrame([row for row in rows if row["scenario"] in chosen], columns=list(rows[0]))
     if frame.empty:
@@ -114,7 +115,7 @@ def costs(results: Sequence[Result]) -> None:
         .mark_point(filled=True, size=80, opacity=0.8)
         .encode(
             x=alt.X("cost:Q", scale=alt.Scale(type="log"), title="time of a step (µs), machine not quiet"),
-            y=alt.Y("error:Q", scale=alt.Scale(type="log"), title=metric.replace("_", " "), axis=alt.Axis(format="~e")),
+            y=alt.Y("error:Q", scale=alt.Scale(type="log"), title=title, axis=alt.Axis(format="~e")),
             color=alt.Color(
                 "engine:N",
                 scale=alt.Scale(scheme="tableau10"),
@@ -187,7 +188,7 @@ def table(
         of_row |= {NOT_DONE} if len(found) < len(row) else set()
         if text not in label.lower() or (words and not words & of_row):
             continue
-        headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "").replace("_", " ")
+        headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "")
         lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='figure'>{escape(headline)}</td>")
         beside = [m.value for result in found for m in result.measurements if m.metric == result.headline]
         lines += [cell(row.get(engine), done, verdicts, beside) for engine in engines]

@@ -175,7 +175,7 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
     lines = done.stdout.splitlines()
     (annotation,) = [line for line in lines if line.startswith("::error")]
     assert annotation.startswith(
-        "::error title=Upright%3A stack%3An=5 on solver.Solver@fair::regressed: jitter_position"
+        "::error title=Upright%3A stack%3An=5 on solver.Solver@fair::regressed: jitter position"
     )
     assert lines[0].startswith("::stop-commands::") and f"::{lines[0].rpartition(':')[2]}::" in lines
     assert "1 regression" in (project.folder / "summary.md").read_text()

@@ -136,6 +136,7 @@ def test_what_upright_compare_found_is_shown_with_its_laws(store: Store) -> None
     described = words(shown("compare", comparison="1"))
     assert "&lt;b&gt;stack" in described and "no overlap" in described and "1 worse" in described.replace("<bdi>", "")
     assert "1 mm</bdi> &rarr; <bdi>never" in described
+    assert "penetration max" in described and "penetration_max" not in described
     assert described.count("breaks a law") == 1, "what is the same is not listed"
 
 

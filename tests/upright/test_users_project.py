@@ -73,7 +73,7 @@ def test_a_toy_engine_that_sinks_fails_with_our_words_and_the_mended_one_passes(
     status, out = project.pytest()
     assert status == 1 and "2 failed, 1 passed, 1 skipped" in out, out
     assert "upright-block × toy_engine.Toy@default: new: nothing accepted" in out
-    assert "breaks a law: penetration_max 2 m (physics allows 0.1 m)" in out
+    assert "breaks a law: penetration max 2 m (physics allows 0.1 m)" in out
     assert "double-pendulum × toy_engine.Toy@default: declined: the toy knows no joints" in out
     pictures = {file.suffix for file in (project.folder / "upright-reports").glob("upright-block-*")}
     assert pictures == {".html", ".png"}
@@ -86,7 +86,7 @@ def test_a_toy_engine_that_sinks_fails_with_our_words_and_the_mended_one_passes(
     project.sinks(0.001)  # 20 mm break no law, but are worse than what is accepted
     status, out = project.pytest("-n", "2", "--junitxml", "report/junit.xml")
     assert status == 1 and "2 failed, 1 passed, 1 skipped" in out, out
-    assert "regressed: truth_error_position 20 mm, was 0 m" in out
+    assert "regressed: truth error position 20 mm, was 0 m" in out
     assert out.count("Upright: 2 regressions, 1 declined (run 3 in upright.db)") == 1
     cases = ElementTree.parse(project.folder / "report" / "junit.xml").iter("testcase")
     told = {case.get("name"): [p.get("value", "") for p in case.iter("property")] for case in cases}

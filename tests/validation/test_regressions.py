@@ -55,7 +55,7 @@ def test_a_group_is_told_with_figures_commits_and_what_it_means(upright: Command
     described = " ".join(out.split())
     assert code == 1
     assert "since bbbb (run 2), not in aaaa (run 1): new" in described
-    assert "stack:n=10 × pymunk@fair: penetration_mean 3 mm, was 0.4 mm (7.5 times" in described
+    assert "stack:n=10 × pymunk@fair: penetration mean 3 mm, was 0.4 mm (7.5 times" in described
     assert "the stack of 10 sinks 3 mm on average, 0.4 mm before" in described
     assert "1 new, as seen from run 2 at bbbb" in described
 
@@ -148,7 +148,7 @@ def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright:
     assert code == 0 and "nothing is worse" in out
     described = out.splitlines()[1:]
     assert described[0].startswith("4 standing defects: these break a law of physics")
-    assert described[1] == "  s4:n=10 × pymunk@fair: penetration_mean 5 mm (physics allows 1.5 mm)"
+    assert described[1] == "  s4:n=10 × pymunk@fair: penetration mean 5 mm (physics allows 1.5 mm)"
     assert described[-1] == "  and 1 more: upright regressions --all --run 2" and len(described) == 5
     assert "s1:n=10" in upright("regressions", "--all")[1]
 
@@ -190,7 +190,7 @@ def changed(metric: str, old: float, new: float, unit: str = "m", allowed: str |
             changed("rest_time", math.nan, 1.5, "s"),
             "the stack of 10 comes to rest after 1.5 s; before, bodies do not come to rest",
         ),
-        (changed("energy_drift", 1.0, 1.0, "J", None), "energy_drift can no longer be measured"),
+        (changed("energy_drift", 1.0, 1.0, "J", None), "energy drift can no longer be measured"),
         (changed("wobble", 1.0, 2.0), "wobble is 2 m, 1 m before"),
         (
             Defect(metric="energy_gain", value=2.0, limit=0.1, unit="J", standing=False),

@@ -24,7 +24,7 @@ def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], r
     upright history stack:n=10 --engine pymunk
     upright history stack:n=10 --engine pymunk --metric step_time
     """
-    from validation.records.names import engine_name
+    from validation.records.names import engine_name, metric_name
     from validation.report.terminal import history_lines
     from validation.running.selection import stored_cases
     from validation.store import open_store
@@ -36,11 +36,13 @@ def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], r
             raise click.ClickException(f"no stored run has it; run it first: {again}{database_arguments(database)}")
         for result in found[1]:
             has = [m.metric for m in result.measurements]
-            for name in metrics:
+            typed = {metric_name(name, result.case): name for name in has}
+            asked = [typed.get(name, name) for name in metrics]
+            for name in asked:
                 if name not in has:
                     raise click.ClickException(
                         f"--metric: {name!r} is not measured in {result.case.label} × {engine_name(result.case)}"
                         f"{near_miss(name, has)} (it has: {', '.join(has) or 'none'})"
                     )
-            for line in history_lines(store, result, metrics or has):
+            for line in history_lines(store, result, asked or has):
                 click.echo(line)

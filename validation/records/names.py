@@ -8,14 +8,25 @@ from validation.records.case import Case
 
 
 def metric_name(metric: str, case: Case) -> str:
-    """`truth_error_goal` by what the scenario is about, "truth error of stop distance"; any other as it stands."""
-    goal = _goal(case.identity.scenario, case.parameters) if metric == "truth_error_goal" else ""
-    return f"truth error of {goal}" if goal else metric
+    """In words, "rest drift"; `truth_error_goal` by what the scenario is about, "truth error of stop distance"."""
+    return metric_name_in(case.identity.scenario, case.parameters, metric)
+
+
+def metric_name_in(scenario: str, parameters: str, metric: str) -> str:
+    goal = goal_of(metric, scenario, parameters)
+    return f"truth error of {goal}" if goal else without_underscores(metric)
+
+
+def without_underscores(metric: str) -> str:
+    """The metric of no certain scenario: truth error goal"""
+    return metric.replace("_", " ")
 
 
 @cache
-def _goal(scenario: str, parameters: str) -> str:
-    """Name of the goal quantity; "" where there is none, or where this version's catalogue has no such scenario."""
+def goal_of(metric: str, scenario: str, parameters: str) -> str:
+    """What the metric is the error of: stop distance; "" if it is of no goal, or the catalogue has no such scenario."""
+    if metric != "truth_error_goal":
+        return ""
     from scenarios.catalogue import FAMILIES  # every command reports, few need the catalogue for it
     from scenarios.scenario import ParameterError
 

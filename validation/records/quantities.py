@@ -1,10 +1,12 @@
-"""A number with its unit, as people read it: 15 mm, 2.6e-05 m, 0.8 ± 4.2 ms, 2.31 s."""
+"""A number with its unit, as people read it: 15 mm, 26 µm, 0.8 ± 4.2 ms, 2.31 s, 1.2e-17 m."""
 
 import math
 from collections.abc import Iterable
 
-MILLI = {"m": "mm", "s": "ms", "m/s": "mm/s"}
-SMALLEST_MILLI = 1e-4  # 0.1 mm; less is a power of ten
+PREFIXES = ((1e3, 1e3, "k"), (1.0, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (1e-10, 1e-9, "n"))
+"""From which size on, factor, prefix: 0.3 mm, 0.3 µm. What is smaller, or above 1e6, is a power of ten."""
+PREFIXED = {"m": "kmµn", "s": "mµn", "m/s": "kmµn", "J": "kmµn", "N": "kmµn", "N s": "kmµn"}
+"""Units that people write with a prefix, each with those that it takes."""
 DIGITS = 3
 RESOLUTION_DIGITS = 2
 ALL_DIGITS = 18  # a power of ten shows one less, and 17 tell any two doubles apart
@@ -14,9 +16,9 @@ NEVER = "never"  # a NaN: what the number is about has not happened
 def quantity(
     value: float, unit: str, *, digits: int = DIGITS, resolution: float | None = None, beside: Iterable[float] = ()
 ) -> str:
-    """Three significant digits, or as many as asked for; thousandths of m and s where they read better. Unit "1" is
-    none. The resolution follows, 0.8 ± 4.2 ms, where it reaches the digits shown. What is compared has one unit, that
-    of the largest: `beside` are the values that stand beside this one.
+    """Three significant digits, or as many as asked for; a prefix before m, s, J and N where it reads better. Unit "1"
+    is none. The resolution follows, 0.8 ± 4.2 ms, where it reaches the digits shown. What is compared has one unit,
+    that of the largest: `beside` are the values that stand beside this one.
     """
     unit = "" if unit == "1" else unit
     if math.isnan(value):
@@ -29,8 +31,8 @@ def quantity(
         else 0.0
     )
     size = max(abs(value), spread, *(abs(other) for other in beside if math.isfinite(other)))
-    if unit in MILLI and SMALLEST_MILLI <= size < 1.0:
-        value, spread, unit = 1e3 * value, 1e3 * spread, MILLI[unit]
+    factor, prefix = _prefix(size, unit)
+    value, spread, unit = value / factor, spread / factor, prefix + unit
     number = _number(value, digits) + (f" ± {_number(spread, RESOLUTION_DIGITS)}" if spread else "")
     return f"{number} {unit}".strip()
 
@@ -59,6 +61,13 @@ def time_step(dt: float) -> str:
 def counted(count: int, noun: str) -> str:
     """1 case, 2 cases"""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _prefix(size: float, unit: str) -> tuple[float, str]:
+    """Of what is 999.9 µm to the digits shown, that of 1 mm."""
+    size = float(f"{size:.{DIGITS - 1}e}")
+    known = ((factor, prefix) for least, factor, prefix in PREFIXES if size >= least and prefix in PREFIXED[unit])
+    return next(known, (1.0, "")) if unit in PREFIXED and size <= 1e6 else (1.0, "")
 
 
 def _last_digit(value: float, digits: int) -> float:

@@ -109,7 +109,7 @@ def _table(
 
 
 def _cells(signed: Signed, comparison: Comparison) -> tuple[str, ...]:
-    name = metric_name(signed.change.metric, comparison.new.case).replace("_", " ").removeprefix("truth ")
+    name = metric_name(signed.change.metric, comparison.new.case)
     return signed.sign, name, *_values(signed), signed.law or "none"
 
 

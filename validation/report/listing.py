@@ -2,12 +2,14 @@
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from scenarios.catalogue import FAMILIES, suite_size
 from scenarios.scenario import Scenario
 from scenarios.scene import content_hash
 from validation.engines import EngineChoice, engine_of, load_engine, present_engines, unavailable_engines
+from validation.records.names import metric_name_in
 
 
 def scenario_list() -> str:
@@ -42,6 +44,7 @@ def scenario_list_json() -> str:
 
 def scenario_lines(scenario: Scenario) -> str:
     scene, truth = scenario.scene, scenario.truth
+    called = partial(metric_name_in, scenario.name, scenario.parameters_json)
     rows = [
         ("scenario", f"{scenario.label}: {scenario.title}"),
         ("probes", scenario.probes),
@@ -49,7 +52,7 @@ def scenario_lines(scenario: Scenario) -> str:
         ("scene", f"{len(scene.bodies)} bodies, {scene.duration:g} s, hash {content_hash(scene)[:12]}"),
         ("truth", f"{truth.kind}, from {truth.span[0]:g} to {truth.span[1]:g} s, own error {truth.error:g} relative"),
         ("source", truth.source),
-        ("headline", scenario.headline),
+        ("headline", called(scenario.headline)),
     ]
     if truth.goal:
         rows.append(("goal", f"{truth.goal.name}: {truth.goal.exact:.12g} {truth.goal.unit}"))
@@ -59,7 +62,7 @@ def scenario_lines(scenario: Scenario) -> str:
     if truth.invariants:
         rows.append(("invariants", ", ".join(sorted(truth.invariants))))
     if scenario.laws:
-        rows.append(("laws", ", ".join(f"{metric} <= {limit:.3g}" for metric, limit in scenario.laws.items())))
+        rows.append(("laws", ", ".join(f"{called(metric)} <= {limit:.3g}" for metric, limit in scenario.laws.items())))
     return "\n".join(f"{name:10} {text}" for name, text in rows)
 
 

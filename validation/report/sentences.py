@@ -17,7 +17,7 @@ from validation.judging.verdict import FLOOR, MEANING, Allowed, Change, Defect, 
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
 from validation.records.case import Case
-from validation.records.names import metric_name, subject_of
+from validation.records.names import goal_of, metric_name, subject_of
 from validation.records.quantities import contrast, quantity
 from validation.records.simulation import BROKEN, Outcome
 from validation.records.stored import Point
@@ -161,7 +161,8 @@ def describe_allowed(change: Change) -> str:
     if not isinstance(allowed, Allowed):
         return allowed or NOT_MEASURED
     much = f"{allowed.factor:g} times" if allowed.factor >= 2.0 else f"{100 * (allowed.factor - 1):.3g} %"
-    return f"{much} or by {quantity(allowed.floor, change.unit, digits=2)}" if allowed.floor > FLOOR else much
+    floor = quantity(allowed.floor, change.unit, digits=2, beside=(change.new, change.old))
+    return f"{much} or by {floor}" if allowed.floor > FLOOR else much
 
 
 def describe_evidence(change: Change) -> str:
@@ -315,7 +316,7 @@ def _means(metric: str, value: float, text: str, case: Case) -> str:
     sentence = _sentence(metric)
     if math.isnan(value):
         return sentence.never or f"{metric_name(metric, case)} is no number"
-    name = metric_name(metric, case).removeprefix("truth error of ")
+    name = goal_of(metric, case.identity.scenario, case.parameters) or metric_name(metric, case)
     subject = subject_of(case)
     template = (subject and sentence.of_subject) or sentence.of_bodies
     return template.format(name=name, new=text, subject=subject)

@@ -130,7 +130,7 @@ def _labels(found: Sequence[Result]) -> list[tuple[Text, str]]:
     families: dict[str, dict[str, str]] = {}  # name -> label -> what its headline is called
     for result in found:
         family = families.setdefault(result.case.identity.scenario, {})
-        called = metric_name(result.headline, result.case).replace("_", " ")
+        called = metric_name(result.headline, result.case)
         family[result.case.label] = family.get(result.case.label) or called
     for name, rows in families.items():
         shown = None

@@ -241,6 +241,7 @@ def search(probe: Probe, good: str, bad: str, metric: str = "") -> Found:
         same = reason_of(verdict) == "bit-identical"
         hint = "; is it the worktree's engine that ran, not an installed one? see --build and --run" if same else ""
         raise BisectError(f"{bad[:8]} is not worse than {good[:8]}: {verdict.word}, {reason_of(verdict)}{hint}")
+    metric = metric.replace(" ", "_")
     if metric and metric not in worse_by(verdict):
         known = ", ".join(sorted(worse_by(verdict))) or "none, it broke"
         raise BisectError(f"--metric: {bad[:8]} is not worse by {metric!r} (it is by: {known})")

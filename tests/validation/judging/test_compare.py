@@ -117,10 +117,10 @@ def test_worse_in_one_metric_and_better_in_another_is_worse_and_shows_both() -> 
 def test_a_law_that_only_one_side_breaks_is_said() -> None:
     shallow, deep = side(measurement("penetration_max", 0.09)), side(measurement("penetration_max", 0.11))
     assert describe_comparison(compare(STACK, shallow, deep)).startswith(
-        "breaks a law: penetration_max 110 mm (physics allows 100 mm)"
+        "breaks a law: penetration max 110 mm (physics allows 100 mm)"
     )
     assert describe_comparison(compare(STACK, deep, shallow)).startswith(
-        "no longer breaks a law: penetration_max 110 mm"
+        "no longer breaks a law: penetration max 110 mm"
     )
     assert [compare(STACK, *pair).sign for pair in ((shallow, deep), (deep, shallow))] == ["worse", "better"]
 
@@ -174,12 +174,12 @@ def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_pat
     done = upright("compare", "toy", "toy==2.0", "upright-block", "stack:n=3", folder=tmp_path, **shelf)
     assert done.returncode == 0, done.stderr
     assert "toy 1.0 → toy==2.0: 0 worse, 2 better, 0 different, 0 same" in done.stdout
-    assert "no longer breaks a law: penetration_max 1 m (physics allows 0.1 m)" in done.stdout
+    assert "no longer breaks a law: penetration max 1 m (physics allows 0.1 m)" in done.stdout
     assert "environment of toy==2.0 ... done" in done.stderr
     done = upright("compare", "toy==2.0", "toy", "upright-block", "--json", folder=tmp_path, **shelf)
     assert done.returncode == 1 and "environment of" not in done.stderr
     [line] = [json.loads(text) for text in done.stdout.splitlines()]
-    assert line["sign"] == "worse" and line["told"].startswith("breaks a law: penetration_max 1 m")
+    assert line["sign"] == "worse" and line["told"].startswith("breaks a law: penetration max 1 m")
     assert [line[key]["engine_version"] for key in "ab"] == ["2.0", "1.0"]
     assert line["divergence"]["first"]["body"] == "block" and line["divergence"]["first"]["coordinate"] == "y"
     depths = {change["metric"]: (change["sign"], change["law"]) for change in line["changes"]}

@@ -63,7 +63,7 @@ def described(old: tuple[float, ...], new: tuple[float, ...], **given: Any) -> l
 def test_the_sentence_has_both_medians_the_number_of_starts_p_and_the_effect() -> None:
     (sentence,) = described(spread(1.2e-3), spread(1.9e-3, seed=1))
     assert sentence == (
-        "penetration_mean 1.9 mm, was 1.2 mm (1.6 times, medians of 20 starts; p = 3e-10, effect 0.99; allowed 10 %)"
+        "penetration mean 1.9 mm, was 1.2 mm (1.6 times, medians of 20 starts; p = 3e-10, effect 0.99; allowed 10 %)"
     )
 
 
@@ -106,9 +106,9 @@ def test_what_is_not_certain_or_too_small_is_not_told(old: Any, new: Any, given:
 
 def test_what_happens_no_more_is_told_so() -> None:
     (sentence,) = described(spread(2.31), (NAN,) * 20, metric="rest_time", unit="s", better="neither")
-    assert sentence.startswith("rest_time: no longer happens, was 2.31 s (medians of 20 starts; p = ")
+    assert sentence.startswith("rest time: no longer happens, was 2.31 s (medians of 20 starts; p = ")
     (sentence,) = described((NAN,) * 20, spread(2.31), metric="rest_time", unit="s", better="neither")
-    assert sentence.startswith("rest_time: 2.31 s, did not happen before (medians of 20 starts; p = ")
+    assert sentence.startswith("rest time: 2.31 s, did not happen before (medians of 20 starts; p = ")
 
 
 def test_a_comparison_among_many_must_be_surer() -> None:
@@ -127,7 +127,7 @@ def test_starts_that_no_longer_complete_are_a_regression() -> None:
     values = spread(1e-3)
     found = evidence(ensemble(series(values)), ensemble(series(values[:4]), completed=4, horizon=0.0))
     assert found and [(c.metric, c.move, c.old, c.new) for c in found.changes] == [(COMPLETED, "regressed", 20, 4)]
-    assert "completed_starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in describe_change(
+    assert "completed starts 4, was 20 (5 times less, of 20 and 20 starts; p = " in describe_change(
         found.changes[0], case()
     )
     assert found.judged == frozenset(), "four starts say nothing about the metrics"
@@ -183,7 +183,7 @@ def verdict(found: EnsembleEvidence | None, new: float = 2e-3, noise: str = "cha
 def test_a_chaotic_metric_is_worse_where_ensembles_say_so_and_never_by_one_run() -> None:
     worse = evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(2e-3))))
     assert (verdict(worse).word, verdict(worse).worse) == ("regressed", True)
-    assert reason_of(verdict(worse)).startswith("penetration_mean 2 mm, was 1 mm (2 times, medians of 20 starts; p = ")
+    assert reason_of(verdict(worse)).startswith("penetration mean 2 mm, was 1 mm (2 times, medians of 20 starts; p = ")
     same = evidence(ensemble(series(spread(1e-3))), ensemble(series(spread(1e-3, seed=1))))
     assert verdict(None, new=0.5).word == "different" and verdict(same, new=0.5).word == "pass"
 

@@ -255,7 +255,7 @@ def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
     before, after = measurement("cone_violation", 0.1, "1"), measurement("joint_gap", 9.0, "m")
     verdict = judge(accepted(of(measurement(), before)), of(measurement(), after, **MOVED))
     assert verdict.word == "different" and not verdict.worse
-    assert reason_of(verdict) == "cone_violation: no longer measured, was 0.1"
+    assert reason_of(verdict) == "cone violation: no longer measured, was 0.1"
 
 
 # --- the sentence -------------------------------------------------------------------------------------------------
@@ -263,23 +263,23 @@ def test_a_metric_that_is_gone_or_new_is_no_regression() -> None:
 
 def test_the_sentence_names_metric_old_new_and_ratio() -> None:
     verdict = verdict_on(0.4e-3, 3.2e-3, noise="tolerance")
-    assert reason_of(verdict) == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
+    assert reason_of(verdict) == "penetration mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
     assert (verdict.metric, verdict.old, verdict.new) == ("penetration_mean", 0.4e-3, 3.2e-3)
     assert verdict.ratio == pytest.approx(8.0, rel=1e-12)
 
 
 def test_nothing_is_so_many_times_of_round_off() -> None:
     verdict = verdict_on(1.9e-36, 1.5e-3, metric="energy_drift", unit="J")
-    assert verdict.ratio is None and reason_of(verdict) == "energy_drift 0.0015 J, was 1.9e-36 J (allowed 1e-07 %)"
+    assert verdict.ratio is None and reason_of(verdict) == "energy drift 1.5 mJ, was 1.9e-33 mJ (allowed 1e-07 %)"
 
 
 def test_figures_that_differ_read_differently() -> None:
     verdict = verdict_on(2.385493935821848, 2.385493945821848, unit="m")
-    assert reason_of(verdict) == "penetration_mean 2.38549395 m, was 2.38549394 m (+4.2e-07 %, allowed 1e-07 %)"
+    assert reason_of(verdict) == "penetration mean 2.38549395 m, was 2.38549394 m (+4.2e-07 %, allowed 1e-07 %)"
 
 
 def test_what_no_longer_happens_is_said_in_those_words() -> None:
-    assert reason_of(verdict_on(2.31, NAN, metric="rest_time", unit="s")) == "rest_time: no longer happens, was 2.31 s"
+    assert reason_of(verdict_on(2.31, NAN, metric="rest_time", unit="s")) == "rest time: no longer happens, was 2.31 s"
 
 
 def test_the_headline_stands_first_then_what_grew_most() -> None:
@@ -330,7 +330,7 @@ def gained(energy: float, **given: Any) -> Result:
 def test_a_law_that_is_newly_broken_is_a_defect_also_where_one_run_tells_nothing_else() -> None:
     verdict = judge(accepted(gained(0.0)), gained(0.5, **MOVED), LAWS)
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert reason_of(verdict).startswith("breaks a law that it kept: energy_gain 0.5 J (physics allows 0.01 J)")
+    assert reason_of(verdict).startswith("breaks a law that it kept: energy gain 500 mJ (physics allows 10 mJ)")
 
 
 @pytest.mark.parametrize(("noise", "word"), [("exact", "defect"), ("tolerance", "pass"), ("chaotic", "pass")])
@@ -338,7 +338,7 @@ def test_a_law_newly_broken_by_less_than_the_noise_is_told_and_fails_nothing(noi
     """Of a motion near its limit round-off decides on which side it ends."""
     before, now = (of(measurement("energy_gain", value, "J", noise=noise)) for value in (0.0099, 0.0101))
     verdict = judge(accepted(before), replace(now, trajectory_hash="after"), LAWS)
-    assert verdict.word == word and "energy_gain 0.0101 J (physics allows 0.01 J)" in reason_of(verdict)
+    assert verdict.word == word and "energy gain 10.1 mJ (physics allows 10 mJ)" in reason_of(verdict)
 
 
 def test_a_chaotic_metric_far_beyond_the_law_that_it_kept_is_a_defect() -> None:
@@ -355,7 +355,7 @@ def test_a_defect_that_was_accepted_stands_and_passes() -> None:
 def test_a_new_case_tells_its_defects_and_fails_nothing() -> None:
     verdict = judge(None, gained(0.5), LAWS)
     assert (verdict.word, verdict.worse) == ("new", False)
-    assert [d.standing for d in verdict.defects] == [False] and "energy_gain 0.5 J" in reason_of(verdict)
+    assert [d.standing for d in verdict.defects] == [False] and "energy gain 500 mJ" in reason_of(verdict)
 
 
 def test_what_did_not_happen_breaks_no_law() -> None:
@@ -370,7 +370,7 @@ def test_an_energy_beyond_the_largest_double_is_a_defect_whatever_its_resolution
     now = of(*(replace(m, resolution=resolution) for m in overflowed.measurements), **MOVED)
     verdict = judge(accepted(before), now, LAWS)
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert "energy_gain infinite J (physics allows 0.01 J)" in reason_of(verdict)
+    assert "energy gain infinite J (physics allows 10 mJ)" in reason_of(verdict)
     assert judge(accepted(overflowed), now, LAWS).defects[0].standing
 
 
@@ -388,7 +388,7 @@ def test_a_motion_whose_speeds_are_numbers_and_whose_energy_is_none_breaks_the_l
     )
     verdict = judge(accepted(lawful), thrown, {"energy_gain": 10.0})
     assert (verdict.word, verdict.worse) == ("defect", True)
-    assert reason_of(verdict).startswith("breaks a law that it kept: energy_gain infinite J (physics allows 10 J)")
+    assert reason_of(verdict).startswith("breaks a law that it kept: energy gain infinite J (physics allows 10 J)")
 
 
 # --- all together -------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def test_a_step_is_told_with_its_commit_both_levels_and_what_makes_us_sure() -> 
     assert (turn.kind, turn.move) == ("step", "regressed") and abs(first - 120) <= 3
     commit = f"{first + 1:040d}"[::-1][:8]
     assert describe_turn(turn).startswith("worse by 6.4 % (3.2 times what is allowed, 11 standard deviations)")
-    assert describe_turn(turn).endswith(f"at {commit} (run {first + 1}): 1.25e-05 s before, 1.33e-05 s since")
+    assert describe_turn(turn).endswith(f"at {commit} (run {first + 1}): 12.5 µs before, 13.3 µs since")
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_what_the_metric_cannot_resolve_is_no_step() -> None:
 def test_speed_that_was_bought_with_accuracy_is_said_to_be_so() -> None:
     (turn,) = trend_of(points(times(13.4, 12.5))).turns
     worse = Verdict(
-        case=case(), word="regressed", worse=True, grounds=CHANGES, text="penetration_mean 3.1 mm, was 0.4 mm"
+        case=case(), word="regressed", worse=True, grounds=CHANGES, text="penetration mean 3.1 mm, was 0.4 mm"
     )
-    assert describe_time(turn, worse).endswith("; bought with accuracy: penetration_mean 3.1 mm, was 0.4 mm")
+    assert describe_time(turn, worse).endswith("; bought with accuracy: penetration mean 3.1 mm, was 0.4 mm")
     assert describe_time(turn, Verdict(case=case(), word="pass", worse=False, grounds=CHANGES)) == describe_turn(turn)
 
 
@@ -203,7 +203,7 @@ def test_a_change_of_time_is_called_only_where_a_rerun_has_it_too() -> None:
         return confirmed_times([(verdict, turn)], lambda keys: dict.fromkeys(keys, seconds))
 
     ((_, sure),), none = rerun(1.4e-5)
-    assert describe_turn(sure) == f"{describe_turn(turn)}; a rerun has 1.4e-05 s" and none == []
+    assert describe_turn(sure) == f"{describe_turn(turn)}; a rerun has 14 µs" and none == []
     assert rerun(1.1e-5) == ([], [(verdict, turn, 1.1e-5)])
     described, ((_, _, nothing),) = confirmed_times([(verdict, turn)], lambda keys: {})
     assert described == [] and math.isnan(nothing)
@@ -241,8 +241,10 @@ def history(stored: Store, tmp_path: Path, monkeypatch: Any, capsys: Any) -> Cal
 def test_upright_history_tells_it(history: Callable[..., tuple[int, str, str]]) -> None:
     status, out, _ = history("upright-block", "-e", "pymunk")
     assert status == 0
-    assert out.splitlines()[:2] == ["upright-block × pymunk@fair", "  penetration_mean: 0.6 mm over 10 runs"]
+    assert out.splitlines()[:2] == ["upright-block × pymunk@fair", "  penetration mean: 0.6 mm over 10 runs"]
     assert out.splitlines()[2].startswith("    worse by 50 % (25 times what is allowed, constant before) at 00000008")
+    for name in ("penetration_mean", "penetration mean"):
+        assert "penetration mean: 0.6 mm" in history("upright-block", "--metric", name)[1], "as typed, and as shown"
     assert "over 8 runs, no change" in history("upright-block", "--run", "8")[1]
 
 

@@ -142,7 +142,7 @@ def test_a_failure_names_metric_old_new_and_ratio() -> None:
     root = ET.fromstring(junit_xml([pair(stored(value=3.2e-3), stored(value=0.4e-3))]))
     (failure,) = root.iter("failure")
     assert failure.attrib["type"] == "regressed"
-    assert failure.attrib["message"] == "penetration_mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
+    assert failure.attrib["message"] == "penetration mean 3.2 mm, was 0.4 mm (8 times, allowed 10 %)"
     assert failure.attrib["message"] in (failure.text or "")
 
 
@@ -181,7 +181,7 @@ def test_a_row_has_now_accepted_and_evidence() -> None:
     assert "(against the baseline accepted by R&#46; " not in text, "only what Markdown would misread is escaped"
     assert "(against the baseline accepted by R. on 03 Nov 2026, run 0)" in text
     means = "the stack of 10 sinks 3.2 mm on average, 0.4 mm before; allowed up to 0.44 mm"
-    assert f"penetration&#95;mean<br>**{means}** | 3.2 mm | 0.4 mm | 8 times; allowed 10 % |" in text
+    assert f"penetration mean<br>**{means}** | 3.2 mm | 0.4 mm | 8 times; allowed 10 % |" in text
     assert "`upright run stack:n=10 --engine pymunk@fair`" in text
     assert '`upright accept stack:n=10 --engine pymunk@fair --run 7 --reason "..."`' in text
 

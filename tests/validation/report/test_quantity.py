@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,18 @@ from validation.records.quantities import contrast, quantity, time_step
 @pytest.mark.parametrize(
     ("value", "unit", "text"),
     [
-        (2.6e-5, "m", "2.6e-05 m"),
+        (2.6e-5, "m", "26 µm"),
+        (4.2e-8, "m", "42 nm"),
+        (3e-10, "m", "0.3 nm"),
+        (1.04e-17, "m", "1.0e-17 m"),  # round-off is no number of nanometres
+        (0.999999e-6, "s", "1 µs"),
+        (9.99999e-5, "m", "0.1 mm"),
+        (999.9e3, "m", "1000 km"),
+        (1234.5, "s", "1234 s"),  # nobody has kiloseconds
+        (1234.5, "m/s", "1.23 km/s"),
+        (1.3e-5, "N s", "13 µN s"),
+        (1.3e-5, "rad", "1.3e-05 rad"),
+        (1.3e-5, "kg m/s", "1.3e-05 kg m/s"),
         (0.039, "m", "39 mm"),
         (0.015, "m", "15 mm"),
         (0.2155e-3, "m", "0.215 mm"),
@@ -23,8 +33,8 @@ from validation.records.quantities import contrast, quantity, time_step
         (2.31, "s", "2.31 s"),
         (0.417, "s", "417 ms"),
         (1.0, "m", "1 m"),
-        (0.148, "J", "0.148 J"),
-        (1234.5, "J", "1234 J"),
+        (0.148, "J", "148 mJ"),
+        (1234.5, "J", "1.23 kJ"),
         (1.5e7, "J", "1.5e+07 J"),
         (77.0, "1", "77"),
         (0.0, "m", "0 m"),
@@ -43,7 +53,7 @@ def test_a_quantity_reads_as_people_write_it(value: float, unit: str, text: str)
         (0.8e-3, "s", 1 / 240, "0.8 ± 4.2 ms"),
         (0.0, "m", 1.7e-4, "0 ± 0.17 mm"),
         (-1.34e-5, "m", 1.7e-4, "-0.0134 ± 0.17 mm"),
-        (3.4e-17, "m/s", 7.9e-8, "3.4e-17 ± 7.9e-08 m/s"),
+        (3.4e-17, "m/s", 7.9e-8, "3.4e-08 ± 79 nm/s"),
         (5.0, "m", 0.02, "5 ± 0.02 m"),
         (77.0, "1", 2.0, "77 ± 2"),
         (10.4e-3, "m", 1.4e-6, "10.4 mm"),  # it does not reach the digits shown
@@ -65,7 +75,9 @@ def test_what_is_compared_has_one_unit_that_of_the_largest() -> None:
     assert contrast(1.2, 0.015, "m") == ("1.2 m", "0.015 m")
     assert contrast(math.nan, 0.4e-3, "s") == ("never", "0.4 ms")
     assert [quantity(x, "m", digits=2, beside=(0.0, -1.04e-5, 0.0146)) for x in (0.0, -1.04e-5)] == ["0 mm", "-0.01 mm"]
-    assert quantity(2e-5, "m", beside=(math.inf, 3e-5)) == "2.0e-05 m"
+    assert quantity(2e-5, "m", beside=(math.inf, 3e-5)) == "20 µm"
+    assert contrast(0.296e-3, 3.7e-6, "m") == ("0.296 mm", "0.0037 mm")
+    assert contrast(3e-17, 4e-8, "m") == ("3.0e-08 nm", "40 nm")
 
 
 def test_two_values_have_a_resolution_each() -> None:
@@ -73,13 +85,16 @@ def test_two_values_have_a_resolution_each() -> None:
     assert contrast(3.2e-3, 3.20001e-3, "m", (7e-4, 7e-4)) == ("3.2 ± 0.7 mm", "3.20001 ± 0.7 mm")
 
 
+FACTORS = {"k": 1e3, "": 1.0, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
+
+
 @given(st.floats(-1e300, 1e300), st.sampled_from(["m", "s", "J", "1", "m/s"]))
 def test_a_quantity_keeps_its_value_to_the_digits_shown(value: float, unit: str) -> None:
     number, _, shown = quantity(value, unit).partition(" ")
-    milli = 1e-3 if re.fullmatch("m(m|s|m/s)", shown) else 1.0
-    assert float(number) * milli == pytest.approx(value, rel=0.051, abs=0.0)
-    if 1e-4 <= abs(value) < 1e6 and (milli < 1.0 or abs(value) >= 1e-3):
-        assert float(number) * milli == pytest.approx(value, rel=5.1e-3)
+    prefix = FACTORS[shown.removesuffix(unit)] if unit != "1" else 1.0
+    assert float(number) * prefix == pytest.approx(value, rel=0.051, abs=0.0)
+    if 1e-3 <= abs(value) < 1e6 or (unit != "1" and 1e-10 <= abs(value) < 1e6):
+        assert float(number) * prefix == pytest.approx(value, rel=5.1e-3)
 
 
 @given(st.floats(1e-12, 1e12), st.floats(-1e-3, 1e-3))
