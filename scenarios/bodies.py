@@ -66,7 +66,7 @@ class PlanarBody(AnyBody):
     @model_validator(mode="after")
     def _has_inertia(self) -> Self:
         if not self.fixed and self.inertia is None:
-            _check_centroid(mass.planar_mass(self.shape).centroid, mass.reach(self.shape))
+            _check_centroid(mass.planar_mass(self.shape).centroid, mass.bounding_radius(self.shape))
         return self
 
 
@@ -96,7 +96,7 @@ class SpatialBody(AnyBody):
                 )
         elif not self.fixed:
             uniform = mass.spatial_mass(self.shape)
-            _check_centroid(uniform.centroid, mass.reach(self.shape))
+            _check_centroid(uniform.centroid, mass.bounding_radius(self.shape))
             inertia = uniform.inertia
             off_axis = float(np.max(np.abs(inertia - np.diag(np.diag(inertia)))))
             if off_axis > CENTROID_TOLERANCE * float(np.trace(inertia)):

@@ -149,7 +149,7 @@ def _table_fault(given: CompliantContact) -> str | None:
     for i, pair in enumerate(given.pairs):
         for field in ("a", "b"):
             if (name := getattr(pair, field)) not in names:
-                return f"contact.compliant.pairs[{i}].{field}: {name!r} is no material; known: {_listed(names)}"
+                return f"contact.compliant.pairs[{i}].{field}: {name!r} is no material; known: {_first_names(names)}"
         if (first := seen.setdefault(frozenset((pair.a, pair.b)), i)) != i:
             return f"contact.compliant.pairs[{i}]: {pair.a!r} and {pair.b!r} stand in pairs[{first}] already; once"
     return None
@@ -159,7 +159,7 @@ def _member_fault(given: CompliantContact, members: list[tuple[str, Any]]) -> st
     for path, member in members:
         if member.material not in given.material:
             what = "missing" if member.material is None else f"{member.material!r} is no material"
-            return f"{path}.material: {what}; allowed: {_listed(given.material)}"
+            return f"{path}.material: {what}; allowed: {_first_names(given.material)}"
         for field in ("friction", "restitution"):
             if getattr(member, field):
                 return f"{path}.{field}: {getattr(member, field)} given, and its material has it; leave it out"
@@ -191,7 +191,7 @@ def _pair_fault(given: CompliantContact, members: list[tuple[str, Any]]) -> str 
     return None
 
 
-def _listed(names: Any) -> str:
+def _first_names(names: Any) -> str:
     return ", ".join(list(names)[:8])
 
 

@@ -80,11 +80,11 @@ def planar_wrenches(scene: PlanarScene, time: float, pose: Array, twist: Array) 
     def moving(i: int, arm: Array) -> tuple[Array, Array]:
         return pose[i, :2] + arm, twist[i, :2] + twist[i, 2] * np.array([-arm[1], arm[0]])
 
-    def push(i: int, arm: Array, force: Array) -> None:
+    def apply(i: int, arm: Array, force: Array) -> None:
         wrench[i, :2] += force
         wrench[i, 2] += arm[0] * force[1] - arm[1] * force[0]
 
-    _push_all(scene, time, turn, moving, push)
+    _apply_all(scene, time, turn, moving, apply)
     wrench[~free] = 0.0
     return wrench
 
@@ -103,24 +103,24 @@ def spatial_wrenches(
     def moving(i: int, arm: Array) -> tuple[Array, Array]:
         return position[i] + arm, velocity[i] + np.cross(spin[i], arm)
 
-    def push(i: int, arm: Array, f: Array) -> None:
+    def apply(i: int, arm: Array, f: Array) -> None:
         force[i] += f
         torque[i] += np.cross(arm, f)
 
-    _push_all(scene, time, turn, moving, push)
+    _apply_all(scene, time, turn, moving, apply)
     force[~free] = 0.0
     torque[~free] = 0.0
     return force, torque
 
 
-def _push_all(
+def _apply_all(
     scene: Scene,
     time: float,
     turn: Callable[[int, Array], Array],
     moving: Callable[[int, Array], tuple[Array, Array]],
-    push: Callable[[int, Array, Array], None],
+    apply: Callable[[int, Array, Array], None],
 ) -> None:
-    """What springs and thrusters do: `push(i, arm, force)` for each force on body i, all in world axes.
+    """What springs and thrusters do: `apply(i, arm, force)` for each force on body i, all in world axes.
 
     turn(i, v) is the vector v of body i's frame; moving(i, arm) where its point at this arm is and how fast it moves.
     """
@@ -137,14 +137,14 @@ def _push_all(
         (a, arm_a, point_a, velocity_a), (b, arm_b, point_b, velocity_b) = ends
         force = _spring_force(spring, point_b - point_a, velocity_b - velocity_a)
         if a is not None:
-            push(a, arm_a, force)
+            apply(a, arm_a, force)
         if b is not None:
-            push(b, arm_b, -force)
+            apply(b, arm_b, -force)
     for thruster in scene.thrusters:
         i = index[thruster.body]
         times, factors = zip(*thruster.profile)
         factor = float(np.interp(time, times, factors))
-        push(i, turn(i, np.array(thruster.anchor)), factor * turn(i, np.array(thruster.force)))
+        apply(i, turn(i, np.array(thruster.anchor)), factor * turn(i, np.array(thruster.force)))
 
 
 def spring_energy(scene: Scene, *pose: Array) -> float:

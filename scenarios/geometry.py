@@ -8,7 +8,7 @@ import numpy as np
 from reference_engine.geometry import planar_shapes as planar
 from reference_engine.geometry import spatial_shapes as spatial
 
-SOLIDS: dict[str, Callable[[Any], Any]] = {
+SHAPES: dict[str, Callable[[Any], Any]] = {
     "polygon": lambda shape: planar.Polygon(shape.vertices),
     "arc-polygon": lambda shape: planar.ArcPolygon(shape.vertices, shape.bulges),
     "disc": lambda shape: planar.Disc(shape.radius),
@@ -28,5 +28,5 @@ SOLIDS: dict[str, Callable[[Any], Any]] = {
 def solid(member: Any) -> planar.PlanarShape | spatial.SpatialShape:
     """Of a body of a scene, its shape, or a boundary."""
     shape = getattr(member, "shape", member)
-    found: planar.PlanarShape | spatial.SpatialShape = SOLIDS[shape.kind](shape)
+    found: planar.PlanarShape | spatial.SpatialShape = SHAPES[shape.kind](shape)
     return found

@@ -23,7 +23,7 @@ UNIFORM: dict[str, Callable[[Any], Any]] = {
     "ellipsoid": lambda shape: geometry.ellipsoid_mass(shape.semi_axes),
     "convex-mesh": lambda shape: geometry.convex_mesh_mass(shape.points),
 }
-REACH: dict[str, Callable[[Any], float]] = {
+BOUNDING_RADIUS: dict[str, Callable[[Any], float]] = {
     "disc": lambda shape: shape.radius,
     "sphere": lambda shape: shape.radius,
     "box": lambda shape: math.hypot(*shape.size) / 2,
@@ -48,9 +48,9 @@ def spatial_mass(shape: Any) -> geometry.SpatialMass:
     return found
 
 
-def reach(shape: Any) -> float:
+def bounding_radius(shape: Any) -> float:
     """Largest distance of a point of the shape from the origin of the body frame, m (of an arc: of its circle)."""
-    return REACH[shape.kind](shape)
+    return BOUNDING_RADIUS[shape.kind](shape)
 
 
 def _highest_arc(shape: Any) -> float:

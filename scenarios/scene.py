@@ -264,7 +264,7 @@ def content_hash(scene: Scene) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-ROUND_OFF = 1e-9
+SAME_WITHIN = 1e-9
 """Relative: scenes are built with the C library's sines, whose last digits differ between processors."""
 
 
@@ -277,7 +277,7 @@ def same_scene(one: Scene, other: Scene) -> bool:
         if isinstance(a, list) and isinstance(b, list):
             return len(a) == len(b) and all(map(same, a, b))
         if isinstance(a, float) and isinstance(b, float):
-            return math.isclose(a, b, rel_tol=ROUND_OFF, abs_tol=ROUND_OFF * 1e-3)
+            return math.isclose(a, b, rel_tol=SAME_WITHIN, abs_tol=SAME_WITHIN * 1e-3)
         return bool(a == b)
 
     return same(*(scene.model_dump(mode="json", exclude={"title"}) for scene in (one, other)))

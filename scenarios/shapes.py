@@ -26,7 +26,7 @@ class Polygon(Data):
     def _is_simple(self) -> Self:
         if fault := mass.polygon_fault(self.vertices):
             raise ValueError(f"vertices: {fault}; allowed: {SIMPLE}")
-        if mass.reach(self) < MIN_SIZE:
+        if mass.bounding_radius(self) < MIN_SIZE:
             raise ValueError(f"vertices: all within {MIN_SIZE:g} m of the origin; allowed: a larger polygon")
         return self
 

@@ -22,8 +22,8 @@ MASSES = (1.0, 2.0, 0.5, 10.0, 0.1, 30.0, 0.03)  # kg, 1:1000
 GAPS = (0, 1, 8, 64, 512)  # in 1/1024 m, above what is below
 DEPTHS = (4, 2, 16)  # in 1/1024 m, of an overlapped start; at most a sixteenth of the smallest body
 ANGLES = (0.0, 0.001, 0.1, 0.5, math.pi / 4.0, 1.2)  # rad, either way
-REACH = 128  # in 1/64 m: how far to either side of the middle a body is dropped, 2 m
-PLACES = (0, 32, -32, 64, -64)  # in 1/64 m: where corners of unit boxes meet corners or middles of others
+FURTHEST = 128  # in 1/64 m: how far to either side of the middle a body is dropped, 2 m
+ALIGNED = (0, 32, -32, 64, -64)  # in 1/64 m: where corners of unit boxes meet corners or middles of others
 FAST = (10.0, -10.0, 20.0, -20.0)  # m/s, or rad/s: several centimetres in a step
 FRICTIONS = (0.0, 0.5, 0.2, 1.0)
 RESTITUTIONS = (0.0, 0.5, 0.9, 1.0)
@@ -71,10 +71,10 @@ def _drops(gaps: st.SearchStrategy[int]) -> st.SearchStrategy[Drop]:
     lengths = st.just(1.0) | (st.integers(*SIZES) | st.sampled_from(SIZES)).map(lambda n: n / 32.0)
     angles = st.just(0.0) | st.builds(lambda a, side: a * side, st.sampled_from(ANGLES), st.sampled_from((1.0, -1.0)))
     speeds = st.just(0.0) | st.integers(-40, 40).map(lambda n: n / 8.0) | st.just(0.0) | st.sampled_from(FAST)
-    places = st.integers(-REACH, REACH) | st.sampled_from(PLACES)
+    offsets = st.integers(-FURTHEST, FURTHEST) | st.sampled_from(ALIGNED)
     common = {
         "mass": st.sampled_from(MASSES),
-        "x": places.map(lambda n: n / 64.0),
+        "x": offsets.map(lambda n: n / 64.0),
         "gap": gaps,
         "velocity": st.tuples(speeds, speeds),
         "spin": speeds,

@@ -20,7 +20,7 @@ __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_
 
 ORDER = """
     upright_block stack bouncing.BALL ball_with_drag bouncing.BLOCK tumbling_block free_tumble incline_slide
-    incline_throw thrown_box slide_to_roll sliding_ladder newtons_cradle.APART newtons_cradle.IN_TOUCH single_impact
+    incline_throw thrown_box slide_to_roll sliding_ladder newtons_cradle.APART newtons_cradle.IN_CONTACT single_impact
     rocking_block overlapped_start pair_at_rest block_against_wall pendulum double_pendulum four_bar slider_crank
     andrews heavy_top sphere_in_sphere break_rack dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid
     rising_egg ellipsoid_heaps.THREE ellipsoid_heaps.IN_SPHERE ellipsoid_heaps.LATTICE compliant.BOUNCE
@@ -28,9 +28,9 @@ ORDER = """
 """
 
 
-def _family(place: str) -> Family:
+def _family(entry: str) -> Family:
     """FAMILY of a module of this folder, or what the word after its name is."""
-    module, _, name = place.partition(".")
+    module, _, name = entry.partition(".")
     family = getattr(import_module(f"scenarios.catalogue.{module}"), name or "FAMILY")
     assert isinstance(family, Family)
     return family

@@ -110,19 +110,19 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
     def point(z: complex) -> tuple[float, float]:
         return float(length * z.real), float(length * z.imag)
 
-    held: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, 8)}
+    pin_points: dict[int, list[tuple[float, float]]] = {k: [] for k in range(1, 8)}
     joints = []
     for name, (a, on_a, b, on_b) in pins.items():
-        held[a].append(point(on_a))
+        pin_points[a].append(point(on_a))
         if b is not None:
-            held[b].append(point(on_b))
+            pin_points[b].append(point(on_b))
         joints.append(
             Revolute(name=name, a=f"K{a}", b=None if b is None else f"K{b}", anchor_a=point(on_a), anchor_b=point(on_b))
         )
     force = heavier * length / squared(slower)  # N of the source
     bodies = tuple(
         PlanarBody(
-            name=f"K{k}", shape=bar(held[k], THICKNESS * length), mass=MASSES[k - 1] * heavier, group=1,
+            name=f"K{k}", shape=bar(pin_points[k], THICKNESS * length), mass=MASSES[k - 1] * heavier, group=1,
             inertia=INERTIAS[k - 1] * heavier * squared(length), position=(float(x), float(y)), angle=float(angle),
         )
         for k, (x, y, angle) in enumerate(centres, 1)

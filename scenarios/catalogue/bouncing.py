@@ -119,7 +119,7 @@ def bounces(
     scene = scene_of(space, (body,), lay_ground(space, ground, restitution=restitution), title=title, duration=DURATION)
     # Whether it lies still in the last half of the time, which the metrics of rest look at.
     rests = rest_time(height, restitution) < DURATION / 2.0
-    kept: set[Invariant] = {"momentum-x", "energy" if restitution == 1.0 else "energy-not-gained"}
+    invariants: set[Invariant] = {"momentum-x", "energy" if restitution == 1.0 else "energy-not-gained"}
 
     def first_apex(motion: Motion) -> float:
         return apex_after_first_impact(motion.time, motion.position[:, 0, -1] - HALF, height)
@@ -133,7 +133,7 @@ def bounces(
         pose=poses_in_plane(scene, lambda time: path(time, y=HALF + bounce_height(time, height, restitution))),
         events=impacts(body.name, height, restitution),
         goal=Goal(name="first apex", unit="m", exact=squared(restitution) * height, measure=first_apex),
-        invariants=frozenset(kept | {"rest"} if rests else kept),
+        invariants=frozenset(invariants | {"rest"} if rests else invariants),
         meaningless=frozenset() if rests else OF_REST | AT_THE_END,
         noise=noise or {},
     )

@@ -29,7 +29,7 @@ def break_rack(
     """Break: a cue ball at `speed` into a rack of fifteen, `gap` m apart; judged by what is conserved"""
     pitch = 2.0 * RADIUS + gap
     rack = [
-        (row * pitch * math.sqrt(0.75), (place - row / 2.0) * pitch) for row in range(ROWS) for place in range(row + 1)
+        (row * pitch * math.sqrt(0.75), (column - row / 2.0) * pitch) for row in range(ROWS) for column in range(row + 1)
     ]
     bodies = (
         ball(
@@ -50,7 +50,7 @@ def break_rack(
         source="conservation of momentum, angular momentum and, with restitution 1, energy; uniform motion up to "
         "the first impact",
         events=(Event(a="cue", b="ball 1", number=1, time=RUN_UP / speed),),
-        invariants=laws.kept_by_impacts(restitution),
+        invariants=laws.conserved_by_impacts(restitution),
         headline="energy_drift" if restitution == 1.0 else "energy_gain",
         noise={"penetration_max": "chaotic", "penetration_mean": "chaotic", "impact_count": "chaotic"},
         meaningless=laws.not_of_impacts(restitution),

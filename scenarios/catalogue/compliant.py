@@ -153,7 +153,7 @@ def compliant_cradle(
         source="Hertz's force between balls, damping of Hunt & Crossley 1975; DOP853 at two tolerances",
         error=ERROR,
         pose=exact_pose(scene),
-        invariants=laws.kept_by_impacts(restitution) | {"elastic-depth"},
+        invariants=laws.conserved_by_impacts(restitution) | {"elastic-depth"},
         headline="truth_error_position",
         laws=laws.contact_laws(scene, share=laws.MOVING_SHARE) | {"momentum_drift": laws.MOMENTUM_SHARE * MASS * speed},
         meaningless=laws.not_of_impacts(restitution),
@@ -176,8 +176,8 @@ def rolling_balls(
     height = RADIUS - power(MASS * G / stiffness(law, still, FLOOR), 2.0 / 3.0)
     start = (-2.0 * RADIUS - ROLLING_RUN_UP, offset, height)
     thrown = rubber_ball("thrown", position=start, velocity=(speed, 0.0, 0.0))
-    struck = still.model_copy(update={"position": (0.0, 0.0, height)})
-    scene = soft_scene("Rolling balls", DURATION, law, thrown, struck, boundaries=(FLOOR,))
+    target = still.model_copy(update={"position": (0.0, 0.0, height)})
+    scene = soft_scene("Rolling balls", DURATION, law, thrown, target, boundaries=(FLOOR,))
     check_depth("rolling-balls", scene, speed)
 
     return laws.make_scenario(

@@ -110,8 +110,8 @@ def ellipsoid_lattice(
     thrown *= speed / np.linalg.norm(thrown, axis=1, keepdims=True)
     bodies = []
     for i in range(n):
-        level, place = divmod(i, side * side)
-        row, column = divmod(place, side)
+        level, rest = divmod(i, side * side)
+        row, column = divmod(rest, side)
         x, y = ((k - 0.5 * (side - 1)) * PITCH for k in (column, row))
         bodies.append(
             _ellipsoid(

@@ -35,10 +35,10 @@ RODS = (("crank", CRANK), ("coupler", COUPLER), ("rocker", ROCKER))
 def assembled(angle: float) -> tuple[float, float]:
     """Angles of coupler and rocker, the rocker's pin above."""
     end = CRANK * np.array([elementary.cos(angle), elementary.sin(angle)])
-    reach = np.array([GROUND, 0.0]) - end
-    far = float(elementary.hypot(*reach))
+    diagonal = np.array([GROUND, 0.0]) - end
+    far = float(elementary.hypot(*diagonal))
     opening = elementary.acos((squared(far) + squared(COUPLER) - squared(ROCKER)) / (2.0 * far * COUPLER))
-    lean = elementary.atan2(reach[1], reach[0]) + opening
+    lean = elementary.atan2(diagonal[1], diagonal[0]) + opening
     x, y = end + COUPLER * np.array([elementary.cos(lean), elementary.sin(lean)]) - [GROUND, 0.0]
     return lean, elementary.atan2(y, x)
 

@@ -1,4 +1,4 @@
-"""Newton's cradle: equal balls in a row without gravity, struck at one end; apart, or in contact: whose law is it?"""
+"""Newton's cradle: equal balls in a row without gravity, hit at one end; apart, or in contact: whose law is it?"""
 
 from collections import Counter
 from collections.abc import Callable
@@ -105,7 +105,7 @@ def _scenario(
         pose=poses_in_plane(scene, pose),
         events=events,
         goal=Goal(name="speed of the last ball", unit="m/s", exact=float(last_speed), measure=_last_speed),
-        invariants=laws.kept_by_impacts(first.restitution),
+        invariants=laws.conserved_by_impacts(first.restitution),
         laws=laws.contact_laws(scene, share=laws.MOVING_SHARE)
         | {"momentum_drift": laws.MOMENTUM_SHARE * first.velocity[0]},
         meaningless=laws.not_of_impacts(first.restitution),
@@ -149,7 +149,7 @@ def _events(history: list[Impact], speed: float) -> tuple[Event, ...]:
 
 
 def _last_speed(motion: Motion) -> float:
-    """At the end; NaN if the last ball was never struck."""
+    """At the end; NaN if the last ball was never hit."""
     speed = motion.velocity[:, -1, 0]
     return float(speed[-1]) if np.any(speed != 0.0) else float("nan")
 
@@ -163,7 +163,7 @@ AFTER = 0.25  # s; long enough to read speeds
 def speeds_after(n: int, speed: Fraction, restitution: Fraction, order: ImpactOrder) -> list[Fraction]:
     """Of n equal balls in contact, the first of which arrives with `speed`, exactly.
 
-    simultaneous: the struck pair parts with e times its approach, pairs that were at rest stay together (Moreau 1988;
+    simultaneous: the pair that is hit parts with e times its approach, pairs that were at rest stay together (Moreau 1988;
     by Poisson's law the same). sequential: pair by pair, the fastest approach first.
     """
     v = [speed] + [Fraction(0)] * (n - 1)
@@ -177,7 +177,7 @@ def speeds_after(n: int, speed: Fraction, restitution: Fraction, order: ImpactOr
     return v
 
 
-def cradle_in_touch(
+def cradle_in_contact(
     *,
     n: Literal[3, 4, 5] = 5,
     order: Literal["sequential", "simultaneous"] = "sequential",
@@ -190,8 +190,8 @@ def cradle_in_touch(
     the first comes back. An engine that has one law of its own shows by the goal which one it is.
     """
     after = speeds_after(n, exact_decimal(speed), exact_decimal(restitution), order)
-    struck = RUN_UP / speed
-    duration = round(struck + AFTER / speed, 6)
+    impact_time = RUN_UP / speed
+    duration = round(impact_time + AFTER / speed, 6)
     x = [2.0 * RADIUS * i - (0.0 if i else RUN_UP) for i in range(n)]
     law = ContactLaw(impact_order=order)
     scene = _scene("planar", x, speed, restitution, title="Newton's cradle in touch", duration=duration, contact=law)
@@ -199,18 +199,18 @@ def cradle_in_touch(
         scene,
         probes="the law of simultaneous impacts, restitution, momentum of a closed system",
         source="Newton's law of restitution at all contacts at once (Moreau 1988), or pair by pair; exact rationals",
-        pose=lambda time: _row_in_touch(after, speed, struck, time),
-        events=(Event(a="ball 1", b="ball 2", number=1, time=struck),),
+        pose=lambda time: _row_in_contact(after, speed, impact_time, time),
+        events=(Event(a="ball 1", b="ball 2", number=1, time=impact_time),),
         last_speed=after[-1],
     )
 
 
-def _row_in_touch(after: list[Fraction], speed: float, struck: float, time: Array) -> Array:
+def _row_in_contact(after: list[Fraction], speed: float, impact_time: float, time: Array) -> Array:
     """(S, n, 3): uniform motion before and after."""
     pose = np.zeros((len(time), len(after), 3))
     pose[..., 0] = 2.0 * RADIUS * np.arange(len(after))
-    pose[..., 0] += np.maximum(0.0, time - struck)[:, None] * [float(v) for v in after]
-    pose[:, 0, 0] += speed * np.minimum(0.0, time - struck)
+    pose[..., 0] += np.maximum(0.0, time - impact_time)[:, None] * [float(v) for v in after]
+    pose[:, 0, 0] += speed * np.minimum(0.0, time - impact_time)
     return pose
 
 
@@ -219,4 +219,4 @@ CANONICAL: Canonical = (
     {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
 )  # fmt: skip
 APART = Family("newtons-cradle", newtons_cradle, CANONICAL, subject="the row of {n} balls")
-IN_TOUCH = Family("cradle-in-touch", cradle_in_touch, ({}, {"order": "simultaneous"}), subject="the row of {n} balls")
+IN_CONTACT = Family("cradle-in-touch", cradle_in_contact, ({}, {"order": "simultaneous"}), subject="the row of {n} balls")

@@ -62,8 +62,8 @@ def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Bo
     x, y, across = (float(shift) for shift in random.uniform(-JITTER, JITTER, 3))
     angle = float(random.uniform(*SLOPES))
     layer = columns * columns if space == "spatial" else columns
-    level, place = divmod(i, layer)
-    row, column = divmod(place, columns)
+    level, rest = divmod(i, layer)
+    row, column = divmod(rest, columns)
     x += (column - (columns - 1) / 2.0) * CELL
     y += LOWEST + (level + 0.5) * CELL
     across += (row - (columns - 1) / 2.0) * CELL if space == "spatial" else 0.0

@@ -51,7 +51,7 @@ def spin_of(k: Array, L: Array) -> Array:
     return L / INERTIA[0] + (1.0 / INERTIA[1] - 1.0 / INERTIA[0]) * (k * L).sum(axis=0) * k
 
 
-def touch(k: Array) -> tuple[Array, Array, Array, Array]:
+def support(k: Array) -> tuple[Array, Array, Array, Array]:
     """h and its derivatives by k_z, and p (3, N)."""
     e = squared(ALONG) - squared(ACROSS)
     h = np.sqrt(squared(ACROSS) + e * squared(k[2]))
@@ -66,7 +66,7 @@ def forces(state: Array, friction: float) -> tuple[Array, Array, Array, Array, A
     velocity, L, q = state[2:4], state[4:7], state[7:11]
     k = axis_of(q)
     spin = spin_of(k, L)
-    _, slope, bend, p = touch(k)
+    _, slope, bend, p = support(k)
     moved = cross(spin, k)
     slip = np.stack([velocity[0], velocity[1], slope * moved[2]]) + cross(spin, p)
     slip[2] = 0.0
@@ -121,7 +121,7 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
         name="egg",
         shape=Ellipsoid(semi_axes=(ACROSS, ACROSS, ALONG)),
         mass=1.0,
-        position=(0.0, 0.0, float(touch(axis_of(state[7:11, None]))[0][0])),
+        position=(0.0, 0.0, float(support(axis_of(state[7:11, None]))[0][0])),
         orientation=tuple(state[7:11].tolist()),
         spin=tuple(spin.tolist()),
         friction=friction,
@@ -133,7 +133,7 @@ def rising_egg(*, friction: Annotated[float, Within(0.02, 0.2)] = 0.2) -> Scenar
     def pose(time: Array) -> Array:
         found = rising(TURN, friction)(time)
         q = found[7:11]
-        height = touch(axis_of(q))[0]
+        height = support(axis_of(q))[0]
         return np.stack([found[0], found[1], height, *(q / np.sqrt((squared(q)).sum(axis=0)))], axis=-1)[:, None]
 
     return make_scenario(

@@ -1,6 +1,6 @@
 """One impact at one contact: whose law is it?
 
-A body flies without gravity, strikes the floor at STRIKES with one point, and flies on. With K the inverse effective
+A body flies without gravity, hits the floor at IMPACT_TIME with one point, and flies on. With K the inverse effective
 mass there and u its velocity, the impulse is that of the law which the scene names (`reference_engine.impact`), and an
 engine with one law of its own shows by its motion which one that is. The cases are those of Routh's diagram (1905): a
 ball that slides through or grips; a rod that comes to stick, slides through, slides and turns back, or is pressed into
@@ -29,18 +29,18 @@ from scenarios.scene import ContactLaw, HalfPlane, ImpactLaw, PlanarBody, Planar
 from scenarios.shapes import Box, ConvexMesh, Polygon
 from scenarios.truth import Event, Goal, Motion
 
-STRIKES = 0.1013  # s; at no sample, where a velocity would be two
+IMPACT_TIME = 0.1013  # s; at no sample, where a velocity would be two
 DURATION = 0.25  # s
 RADIUS, LENGTH, THICKNESS = 0.1, 1.0, 0.04  # m, of ball and rod
 AROUND = 1e-3  # kg m^2, of a rod about its own axis
 BOX = (0.6, 0.4, 0.8)  # m
-TURNED = (0.8, 0.4, -0.2, 0.4)  # w-x-y-z, of the box when it strikes
+TURNED = (0.8, 0.4, -0.2, 0.4)  # w-x-y-z, of the box at the impact
 PUSHED = (1.5, 0.8, -2.0)  # m/s
 TILTS = (math.radians(20.0), math.radians(30.0))  # of the pendulum's rods at the start, from straight down
 SPINS = (-2.0, -4.0)  # rad/s
 SOON = 8.0 / 60.0  # s, end of the pendulum's scene: its tip would come down again
 
-KEPT_BY_FEW = frozenset({"energy_drift", "energy_gain", "momentum_drift", "angular_momentum_drift"})
+CONSERVED_BY_FEW = frozenset({"energy_drift", "energy_gain", "momentum_drift", "angular_momentum_drift"})
 
 Case = Literal[
     "ball-slides",
@@ -120,7 +120,7 @@ def given_back(K: Array, u: Array, friction: float, normal: float) -> Array:
 # --- bodies ---------------------------------------------------------------------------------------------
 
 
-def striking(case: Case, space: Space) -> tuple[Body, Array]:
+def body_at_impact(case: Case, space: Space) -> tuple[Body, Array]:
     """The body at the instant of the impact with its centre at height 0, and its lowest point there; without law."""
     given = CASES[case]
     if case.startswith("ball"):
@@ -146,14 +146,14 @@ def striking(case: Case, space: Space) -> tuple[Body, Array]:
 
 
 def rotation() -> Array:
-    """(3, 3) of the box when it strikes."""
+    """(3, 3) of the box at the impact."""
     from reference_engine.rotation import matrices  # numba's, which looking into the catalogue does without
 
     return matrices(np.array(TURNED))
 
 
 def box_in_space() -> tuple[SpatialBody, Array]:
-    """As `striking`, a box that no plane is the same for on both sides."""
+    """As `body_at_impact`, a box that no plane is the same for on both sides."""
     body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=PUSHED)
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * BOX
     arms = mul(corners, rotation().T)
@@ -172,20 +172,20 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     if case == "pendulum":
         return of_pendulum(law)
     in_space = case == "corner" and space == "spatial"
-    body, arm = box_in_space() if in_space else striking(case, space)
+    body, arm = box_in_space() if in_space else body_at_impact(case, space)
     given = CASES[case]
     velocity = np.array(PUSHED if in_space else given.velocity)
     spin = np.zeros(3) if in_space else np.array(given.spin)
     height = -float(arm[-1])
     at_impact = np.append(np.zeros(len(arm) - 1), height)
-    start = at_impact - STRIKES * velocity
-    place = (float(start[0]), float(start[-1])) if not in_space else tuple(start.tolist())
+    start = at_impact - IMPACT_TIME * velocity
+    position = (float(start[0]), float(start[-1])) if not in_space else tuple(start.tolist())
     update: dict[str, object] = {"friction": given.friction, "restitution": given.restitution}
     if in_space:
-        update["position"] = place
+        update["position"] = position
     else:
-        turned = block(space, "turned", y=0.0, angle=given.angle - STRIKES * given.spin)
-        update["position"] = place if space == "planar" else (place[0], 0.0, place[1])
+        turned = block(space, "turned", y=0.0, angle=given.angle - IMPACT_TIME * given.spin)
+        update["position"] = position if space == "planar" else (position[0], 0.0, position[1])
         field = "angle" if space == "planar" else "orientation"
         update[field] = getattr(turned, field)
     floor = lay_ground(space, friction=given.friction, restitution=given.restitution)
@@ -207,17 +207,17 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     spin_after = float(spin + (arm[0] * j[1] - arm[1] * j[0]) / about) if not in_space else math.nan
 
     def planar(time: Array) -> Array:
-        since = np.maximum(0.0, time - STRIKES)[:, None]
-        until = np.minimum(0.0, time - STRIKES)[:, None]
+        since = np.maximum(0.0, time - IMPACT_TIME)[:, None]
+        until = np.minimum(0.0, time - IMPACT_TIME)[:, None]
         at = at_impact + until * velocity + since * after
         turned = given.angle + until * given.spin + since * spin_after
         return np.concatenate([at, turned], axis=1)[:, None]
 
     def spatial(time: Array) -> Array:
         pose = np.full((len(time), 1, 7), np.nan)
-        pose[:, 0, :3] = at_impact + np.minimum(0.0, time - STRIKES)[:, None] * velocity
-        pose[:, 0, :3] += np.maximum(0.0, time - STRIKES)[:, None] * after
-        pose[time <= STRIKES, 0, 3:] = TURNED
+        pose[:, 0, :3] = at_impact + np.minimum(0.0, time - IMPACT_TIME)[:, None] * velocity
+        pose[:, 0, :3] += np.maximum(0.0, time - IMPACT_TIME)[:, None] * after
+        pose[time <= IMPACT_TIME, 0, 3:] = TURNED
         return pose
 
     return make_scenario(
@@ -228,10 +228,10 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
         source=SOURCES[law],
         error=0.0 if not in_space else 1e-12,
         pose=spatial if in_space else poses_in_plane(scene, planar),
-        events=(Event(a="body", b="ground", number=1, time=STRIKES),),
+        events=(Event(a="body", b="ground", number=1, time=IMPACT_TIME),),
         goal=Goal(name="speed along the floor, after", unit="m/s", exact=float(after[0]), measure=_along),
         laws={"penetration_max": 2.0 * PENETRATION_SHARE * smallest_size(scene)},
-        meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW,
+        meaningless=OF_REST | AT_THE_END | CONSERVED_BY_FEW,
     )
 
 
@@ -247,12 +247,12 @@ SOURCES: dict[ImpactLaw, str] = {
 
 
 def _along(seen: Motion) -> float:
-    """NaN where it has not struck."""
+    """NaN where it has not hit the floor."""
     if not len(seen.time):
         return math.nan
     before, after = seen.velocity[0, 0], seen.velocity[-1, 0]
-    has_struck = norm(after - before) > 0.1 * norm(before)
-    return float(after[0]) if has_struck else math.nan
+    has_hit = norm(after - before) > 0.1 * norm(before)
+    return float(after[0]) if has_hit else math.nan
 
 
 # --- the double pendulum ----------------------------------------------------------------------------------
@@ -263,12 +263,12 @@ freely = partial(double_pendulum.rate, g=0.0)
 
 @lru_cache(maxsize=1)
 def before() -> DenseSolution:
-    return DenseSolution(freely, np.array([*TILTS, *SPINS]), 0.0, STRIKES, window=0.1)
+    return DenseSolution(freely, np.array([*TILTS, *SPINS]), 0.0, IMPACT_TIME, window=0.1)
 
 
-def struck(law: ImpactLaw) -> tuple[Array, float]:
+def after_impact(law: ImpactLaw) -> tuple[Array, float]:
     """State after the impact, and the kinetic energy in that before."""
-    y = before().at(STRIKES)
+    y = before().at(IMPACT_TIME)
     (a, b), spins, given = y[:2], y[2:], CASES["pendulum"]
     M = np.array([[4.0 / 3.0, 0.5 * elementary.cos(a - b)], [0.5 * elementary.cos(a - b), 1.0 / 3.0]])
     J = np.array([[elementary.cos(a), elementary.cos(b)], [elementary.sin(a), elementary.sin(b)]])
@@ -280,15 +280,15 @@ def struck(law: ImpactLaw) -> tuple[Array, float]:
 
 def of_pendulum(law: ImpactLaw) -> Scenario:
     given = CASES["pendulum"]
-    first, (start, ratio) = before(), struck(law)
-    second = DenseSolution(freely, start, STRIKES, SOON, window=0.05)
+    first, (start, ratio) = before(), after_impact(law)
+    second = DenseSolution(freely, start, IMPACT_TIME, SOON, window=0.05)
 
     def pose(time: Array) -> Array:
-        states = np.where(time <= STRIKES, first(np.minimum(time, STRIKES)), second(np.clip(time, STRIKES, SOON)))
+        states = np.where(time <= IMPACT_TIME, first(np.minimum(time, IMPACT_TIME)), second(np.clip(time, IMPACT_TIME, SOON)))
         return double_pendulum.poses(states[:2])
 
     a, b = 0.5 * THICKNESS, 0.5 * LENGTH
-    at, later = (pose(np.array([t]))[0] for t in (0.0, STRIKES))
+    at, later = (pose(np.array([t]))[0] for t in (0.0, IMPACT_TIME))
     tip = float(later[1, 1] - 0.5 * LENGTH * elementary.cos(later[1, 2]))
     aside = [0.5 * np.array([elementary.cos(t), elementary.sin(t)]) * w for t, w in zip(TILTS, SPINS)]
     speeds = (aside[0], 2.0 * aside[0] + aside[1])
@@ -323,7 +323,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         return float(0.5 * np.sum(squared(v)) + 0.5 * squared(LENGTH) / 12.0 * np.sum(squared(w)))
 
     def gained(seen: Motion) -> float:
-        return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > STRIKES else math.nan
+        return kinetic(seen, -1) / kinetic(seen, 0) if len(seen.time) and seen.time[-1] > IMPACT_TIME else math.nan
 
     return make_scenario(
         scene,
@@ -335,7 +335,7 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
         pose=pose,
         goal=Goal(name="energy after, of that before", unit="1", exact=ratio, measure=gained),
         laws={"joint_gap": 0.05 * LENGTH},
-        meaningless=OF_REST | AT_THE_END | KEPT_BY_FEW | {"impact_count"},
+        meaningless=OF_REST | AT_THE_END | CONSERVED_BY_FEW | {"impact_count"},
     )
 
 

@@ -59,10 +59,10 @@ def rest_time(motion: Motion) -> float:
     moving = np.flatnonzero(fast > SLOW * math.sqrt(G * HEIGHT))
     if not moving.size or moving[-1] == len(fast) - 1:
         return math.nan
-    struck = np.unique(motion.time[1:][np.diff(motion.time) == 0.0])
-    if len(struck) < 2:
+    impact_times = np.unique(motion.time[1:][np.diff(motion.time) == 0.0])
+    if len(impact_times) < 2:
         return float(motion.time[moving[-1] + 1])
-    return float(struck[-1] + (struck[-1] - struck[-2]) * RESTITUTION / (1.0 - RESTITUTION))
+    return float(impact_times[-1] + (impact_times[-1] - impact_times[-2]) * RESTITUTION / (1.0 - RESTITUTION))
 
 
 FAMILY = Family("tumbling-block", tumbling_block, subject="the tumbling block")

@@ -101,14 +101,14 @@ class Confused(Pymunk):
 
 def kicked(scene: Any, trajectory: Any) -> Any:
     """From the first time at which the circles around two free bodies meet, both have an upward speed too many."""
-    from scenarios.mass import reach
+    from scenarios.mass import bounding_radius
 
     free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
     twist = np.array(trajectory.twist)
     for i in free:
         for j in (j for j in free if j > i):
             apart = np.linalg.norm(trajectory.position[:, i] - trajectory.position[:, j], axis=1)
-            near = reach(scene.bodies[i].shape) + reach(scene.bodies[j].shape)
+            near = bounding_radius(scene.bodies[i].shape) + bounding_radius(scene.bodies[j].shape)
             met = apart < near - 1e-6  # m: discs that touch meet, or do not, by round-off
             if met.any():
                 first = int(np.argmax(met))

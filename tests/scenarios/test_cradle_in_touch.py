@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from reference_engine import multiple_impact
-from scenarios.catalogue.newtons_cradle import cradle_in_touch, speeds_after
+from scenarios.catalogue.newtons_cradle import cradle_in_contact, speeds_after
 from scenarios.scene import content_hash, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from tests.reference_engine.contact_problems.test_multiple_impact import cradle
@@ -38,7 +38,7 @@ def test_it_is_what_the_law_of_several_places_says(order, e):
 
 
 def test_the_law_is_part_of_the_scene_and_a_scene_that_names_none_keeps_its_identity():
-    one, other = cradle_in_touch().scene, cradle_in_touch(order="simultaneous").scene
+    one, other = cradle_in_contact().scene, cradle_in_contact(order="simultaneous").scene
     assert content_hash(one) != content_hash(other)
     assert parse_scene(json.loads(write_scene(one))) == one
     silent = one.model_copy(update={"contact": one.contact.model_copy(update={"impact_order": None})})
@@ -46,7 +46,7 @@ def test_the_law_is_part_of_the_scene_and_a_scene_that_names_none_keeps_its_iden
 
 
 def test_an_unknown_law_is_an_error_in_one_line():
-    data = cradle_in_touch().scene.model_dump(mode="json")
+    data = cradle_in_contact().scene.model_dump(mode="json")
     data["contact"]["impact_law"] = "hertz"
     with pytest.raises(SceneError, match=r"contact\.impact_law.*'hertz'"):
         parse_scene(data)

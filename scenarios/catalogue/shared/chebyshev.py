@@ -84,9 +84,9 @@ class DenseSolution:
             self._edges.append(high)
             self._series.append(coefficients)
             self._window *= GROWTH
-            self._look_for_stop(low, high, coefficients)
+            self._find_stop(low, high, coefficients)
 
-    def _look_for_stop(self, low: float, high: float, coefficients: Array) -> None:
+    def _find_stop(self, low: float, high: float, coefficients: Array) -> None:
         """Between equally spaced points of the window, then by regula falsi."""
         if self._stop is None:
             return

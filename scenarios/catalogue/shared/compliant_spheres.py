@@ -23,7 +23,7 @@ TOLERANCE = 1e-12
 STILL = np.zeros(3)
 NEAR = 1e-13  # m: in contact
 DEEPEST = 1.5  # radii, of balls that meet: at two their centres do, and there is no normal
-STRIDE = 0.2  # of the smallest radius, that nothing travels further than in a step: no touch is passed over
+STRIDE = 0.2  # of the smallest radius, that nothing travels further than in a step: no contact is passed over
 
 
 def rubber(
@@ -56,7 +56,7 @@ def check_depth(name: str, scene: SpatialScene, speed: float) -> None:
         )
 
 
-class Touch(NamedTuple):
+class ContactState(NamedTuple):
     """Of spheres i and j at a gap; of a sphere and a plane j = -1. The normal points from i on."""
 
     gap: float
@@ -117,7 +117,7 @@ class CompliantSpheres:
         piece = np.clip(np.searchsorted(self.edges, time, side="right") - 1, 0, len(self._pieces) - 1)
         return np.array([self._pieces[k](t) for k, t in zip(piece, time)])
 
-    def _touch(self, state: Array, k: int) -> Touch:
+    def _contact(self, state: Array, k: int) -> ContactState:
         i, j = self._pairs[k]
         (x, v, w), bodies = state[i], len(state)
         if j < bodies:
@@ -133,32 +133,32 @@ class CompliantSpheres:
         arm_i = (self._radius[i] + 0.5 * gap) * normal
         relative = velocity + cross(spin, arm_j) - v - cross(w, arm_i)
         closing = -float(mul(relative, normal))
-        return Touch(gap, normal, closing, relative + closing * normal, spin - w, arm_i, arm_j)
+        return ContactState(gap, normal, closing, relative + closing * normal, spin - w, arm_i, arm_j)
 
-    def _rate(self, y: Array, held: dict[int, float]) -> Array:
+    def _rate(self, y: Array, active: dict[int, float]) -> Array:
         state = y[:-1].reshape(-1, 3, 3)
         rate = np.zeros_like(state)
         rate[:, 0], rate[:, 1] = state[:, 1], self._gravity
         lost = 0.0
-        for k, d in held.items():
-            (i, j), touch, law = self._pairs[k], self._touch(state, k), self._law[k]
-            if touch.gap >= 0.0:
+        for k, d in active.items():
+            (i, j), contact, law = self._pairs[k], self._contact(state, k), self._law[k]
+            if contact.gap >= 0.0:
                 continue
-            elastic = self._c[k] * -touch.gap * math.sqrt(-touch.gap)
-            force = max(0.0, elastic * (1.0 + d * touch.approach))
+            elastic = self._c[k] * -contact.gap * math.sqrt(-contact.gap)
+            force = max(0.0, elastic * (1.0 + d * contact.approach))
             slip, turning = (
-                float(np.sqrt(mul(touch.slip, touch.slip))),
-                float(np.sqrt(mul(touch.turning, touch.turning))),
+                float(np.sqrt(mul(contact.slip, contact.slip))),
+                float(np.sqrt(mul(contact.turning, contact.turning))),
             )
             drag = law.sliding_friction * force / regularised(slip, law.v_small)
             resist = law.rolling_resistance * self._r[k] * force / regularised(turning, law.w_small)
-            push, couple = force * touch.normal - drag * touch.slip, -resist * touch.turning  # on the second
-            lost += (force - elastic) * touch.approach + drag * squared(slip) + resist * squared(turning)
-            rate[i, 1] -= push / self._mass[i]
-            rate[i, 2] -= (cross(touch.arm_i, push) + couple) / self._moment[i]
+            applied, couple = force * contact.normal - drag * contact.slip, -resist * contact.turning  # on the second
+            lost += (force - elastic) * contact.approach + drag * squared(slip) + resist * squared(turning)
+            rate[i, 1] -= applied / self._mass[i]
+            rate[i, 2] -= (cross(contact.arm_i, applied) + couple) / self._moment[i]
             if j < len(state):
-                rate[j, 1] += push / self._mass[j]
-                rate[j, 2] += (cross(touch.arm_j, push) + couple) / self._moment[j]
+                rate[j, 1] += applied / self._mass[j]
+                rate[j, 2] += (cross(contact.arm_j, applied) + couple) / self._moment[j]
         return np.append(rate.ravel(), lost)
 
     def _integrate(self, y: Array, end: float, tolerance: float) -> None:
@@ -166,30 +166,30 @@ class CompliantSpheres:
 
         from reference_engine.ode import Dop853
 
-        now, held = 0.0, self._met(y, {})
+        now, active = 0.0, self._met(y, {})
         while now < end:
-            events = [self._crossing(k, leaving=k in held) for k in range(len(self._pairs))]
+            events = [self._crossing(k, leaving=k in active) for k in range(len(self._pairs))]
             found = solve_ivp(
-                lambda _, state, held=held: self._rate(state, held), (now, end), y, Dop853, rtol=tolerance,
+                lambda _, state, active=active: self._rate(state, active), (now, end), y, Dop853, rtol=tolerance,
                 atol=tolerance, events=events, dense_output=True, max_step=self._longest(y),
             )  # fmt: skip
             now, y = float(found.t[-1]), found.y[:, -1]
             self._pieces.append(found.sol)
             self.edges.append(now)
-            held = {k: d for k, d in held.items() if not len(found.t_events[k])} | self._met(y, held)
+            active = {k: d for k, d in active.items() if not len(found.t_events[k])} | self._met(y, active)
 
-    def _met(self, y: Array, held: dict[int, float]) -> dict[int, float]:
-        """Damping of the pairs that come to touch, by number; of several at one instant scipy names one."""
-        near = {k: self._touch(y[:-1].reshape(-1, 3, 3), k) for k in range(len(self._pairs)) if k not in held}
+    def _met(self, y: Array, active: dict[int, float]) -> dict[int, float]:
+        """Damping of the pairs that come into contact, by number; of several at one time scipy names one."""
+        near = {k: self._contact(y[:-1].reshape(-1, 3, 3), k) for k in range(len(self._pairs)) if k not in active}
         return {
-            k: damping(self._given, self._law[k], touch.approach)
-            for k, touch in near.items()
-            if touch.gap <= NEAR and touch.approach >= 0.0
+            k: damping(self._given, self._law[k], contact.approach)
+            for k, contact in near.items()
+            if contact.gap <= NEAR and contact.approach >= 0.0
         }
 
     def _crossing(self, k: int, *, leaving: bool) -> Any:
         def gap(_: float, y: Array) -> float:
-            return self._touch(y[:-1].reshape(-1, 3, 3), k).gap
+            return self._contact(y[:-1].reshape(-1, 3, 3), k).gap
 
         gap.terminal, gap.direction = True, 1.0 if leaving else -1.0  # type: ignore[attr-defined]  # as scipy wants it
         return gap

@@ -30,7 +30,7 @@ MOMENTUM_SHARE = 1e-3  # of the momentum scale: single precision, thousands of s
 
 OF_REST = frozenset({"jitter_velocity", "jitter_position", "rest_drift", "rest_time"})
 """Nothing comes to rest."""
-OF_TOUCH = frozenset(
+OF_CONTACT = frozenset(
     {"penetration_max", "penetration_mean", "penetration_final", "gap_final", "cone_violation", "impact_count"}
 )
 """Nothing touches anything."""
@@ -38,7 +38,7 @@ AT_THE_END = frozenset({"gap_final", "penetration_final"})
 """Nothing touches at the end."""
 
 
-def kept_by_impacts(restitution: float) -> frozenset[Invariant]:
+def conserved_by_impacts(restitution: float) -> frozenset[Invariant]:
     """Of a closed system."""
     return frozenset({"momentum", "angular-momentum", "energy" if restitution == 1.0 else "energy-not-gained"})
 
@@ -80,7 +80,7 @@ def joint_scenario(scene: Scene, *, arm: float, **known: Any) -> Scenario:
     of_joints: dict[str, Any] = {
         "regime": "joints",
         "invariants": frozenset({"energy"}),
-        "meaningless": OF_REST | OF_TOUCH | {"momentum_drift", "angular_momentum_drift"},
+        "meaningless": OF_REST | OF_CONTACT | {"momentum_drift", "angular_momentum_drift"},
         "laws": gain_law(scene, SWING_SHARE) | {"joint_gap": 0.05 * arm},
     }
     return make_scenario(scene, **of_joints | known)
@@ -100,9 +100,9 @@ def energy_scale(scene: Scene) -> float:
         stored += 0.5 * float(np.max(I_i)) * float(np.sum(np.square(body.spin)))
     if g == 0.0:
         return stored
-    reach = np.array([mass.reach(body.shape) for body in bodies])
+    radius = np.array([mass.bounding_radius(body.shape) for body in bodies])
     altitude = mul(-np.array([body.position for body in bodies]), gravity) / g
-    span = float(np.max(altitude + reach) - np.min(altitude - reach))
+    span = float(np.max(altitude + radius) - np.min(altitude - radius))
     return float(np.sum(m) * g * span + stored)
 
 

@@ -76,9 +76,9 @@ class Linkage:
         bent = (m * product_along(first, second) + about * k1 * k2).sum(axis=0)
         force = self.torque - self.gravity * (m * first.imag).sum(axis=0)
         if self.spring is not None:
-            reach = mul(self.spring[:-1], e) + self.spring[-1]
-            length = np.sqrt(size(reach))
-            stretching = product_along(reach, mul(self.spring[:-1], 1j * K * e)) / length
+            extent = mul(self.spring[:-1], e) + self.spring[-1]
+            length = np.sqrt(size(extent))
+            stretching = product_along(extent, mul(self.spring[:-1], 1j * K * e)) / length
             force = force - self.stiffness * (length - self.rest_length) * stretching
         acceleration: Array = (force - bent * squared(speed)) / inertia
         return acceleration

@@ -38,14 +38,14 @@ def scenario_from_scene(name: str, scene: Scene) -> Scenario:
             span=(0.0, scene.duration),
             invariants=invariants_of(scene),
         ),
-        headline="penetration_max" if may_touch(scene) else "energy_gain",
-        laws=contact_laws(scene, share=MOVING_SHARE) if may_touch(scene) else flight_laws(scene),
+        headline="penetration_max" if may_collide(scene) else "energy_gain",
+        laws=contact_laws(scene, share=MOVING_SHARE) if may_collide(scene) else flight_laws(scene),
         parameters=identity,
         from_file=True,
     )
 
 
-def may_touch(scene: Scene) -> bool:
+def may_collide(scene: Scene) -> bool:
     """Whether any pair may collide; a large scene is not searched for one."""
     return len(scene.bodies) > 200 or bool(colliding_pairs(scene))
 
@@ -55,7 +55,7 @@ def invariants_of(scene: Scene) -> frozenset[Invariant]:
     found: set[Invariant] = {"elastic-depth" if scene.contact.compliant else "no-overlap"}
     if not scene.thrusters:
         damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
-        lossless = not damped and not may_touch(scene)
+        lossless = not damped and not may_collide(scene)
         found.add("energy" if lossless else "energy-not-gained")
     tied = any(joint.b is None for joint in scene.joints) or any(spring.b is None for spring in scene.springs)
     resisted = scene.damping != Damping()
