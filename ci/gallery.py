@@ -144,14 +144,14 @@ def below(polygon: Array, pose: Array) -> Array:
     """The part of a polygon that lies in a half-plane. Sutherland & Hodgman 1974."""
     normal = np.array([-math.sin(pose[2]), math.cos(pose[2])])
     height = (polygon - pose[:2]) @ normal
-    kept: list[Array] = []
+    clipped: list[Array] = []
     for i in range(len(polygon)):
         j = (i + 1) % len(polygon)
         if height[i] <= 0.0:
-            kept.append(polygon[i])
+            clipped.append(polygon[i])
         if (height[i] <= 0.0) != (height[j] <= 0.0):
-            kept.append(polygon[i] + (polygon[j] - polygon[i]) * height[i] / (height[i] - height[j]))
-    return np.array(kept).reshape(-1, 2)
+            clipped.append(polygon[i] + (polygon[j] - polygon[i]) * height[i] / (height[i] - height[j]))
+    return np.array(clipped).reshape(-1, 2)
 
 
 def ghost(world: World, pose: Array, view: View, strength: float) -> list[str]:
@@ -191,10 +191,10 @@ def round_number(most: float) -> float:
 def rings(motion: Motion, until: float, view: View) -> list[str]:
     """Impacts; the area of a ring is as its impulse."""
     i = motion.impacts
-    struck = i.time <= until
-    hardest = float(i.impulse[struck].max(initial=0.0))
+    past = i.time <= until
+    hardest = float(i.impulse[past].max(initial=0.0))
     drawn = []
-    for point, impulse in zip(i.point[struck], i.impulse[struck]):
+    for point, impulse in zip(i.point[past], i.impulse[past]):
         if impulse > 0.01 * hardest:
             (x, y), radius = view.at(point), 9.0 * math.sqrt(impulse / hardest)
             drawn.append(

@@ -55,7 +55,7 @@ CONTACTSIM_RUNS = HERE.parent / "tests" / "reference_engine" / "contactsim" / "d
 
 POSE, EVENT, TRUTH = 1e-12, 1e-11, 2.0  # of the scale; s; times
 CHANGES, TIMES = (2.0**-51, -(2.0**-51), 2.0**-49, 2.0**-47), 10.0
-EVENTS_KEPT = 2500  # of a case, the first ones
+EVENTS_STORED = 2500  # of a case, the first ones
 FACTOR = {"exact": 1.0 + 1e-9, "tolerance": 1.1, "step": 2.0, "round-off": 10.0, "chaotic": 10.0}
 FLOOR = 1e-9
 MARGIN = 1e-9  # s: an impact that is compared may come as near to one that is not
@@ -141,8 +141,8 @@ def sensitivity(cases: list[Json], databases: list[Path]) -> None:
         raise SystemExit(f"no motion of {', '.join(lacking[:8])}; {len(lacking)} perturbed scenes are not completed")
     for case in ours.values():
         case["events"] = [e for e in case["events"] if case["until"] is None or e[0] < case["until"]]
-        if len(case["events"]) > EVENTS_KEPT:
-            case["until"], case["events"] = case["events"][EVENTS_KEPT][0], case["events"][:EVENTS_KEPT]
+        if len(case["events"]) > EVENTS_STORED:
+            case["until"], case["events"] = case["events"][EVENTS_STORED][0], case["events"][:EVENTS_STORED]
 
 
 def contactsim() -> dict[str, str]:
@@ -366,10 +366,10 @@ def seeded_rows(data: Json) -> Json:
 def main(arguments: list[str]) -> int:
     words = argparse.ArgumentParser()
     commands = words.add_subparsers(dest="command", required=True)
-    for name, *places in (("perturb", "db", "folder"), ("make", "db", "out"), ("compare", "db", "record")):
+    for name, *paths in (("perturb", "db", "folder"), ("make", "db", "out"), ("compare", "db", "record")):
         command = commands.add_parser(name)
-        for place in places:
-            command.add_argument(place, type=Path, nargs="?" if name == "compare" else None)
+        for path in paths:
+            command.add_argument(path, type=Path, nargs="?" if name == "compare" else None)
     commands.choices["make"].add_argument("--perturbed", type=Path, nargs="+", default=[])
     for name in ("make", "compare"):
         commands.choices[name].add_argument("--seeded", type=Path)

@@ -113,12 +113,12 @@ def shoot(folder: Path) -> None:
         with sync_playwright() as driver:
             found = shutil.which("chromium") or shutil.which("google-chrome")
             browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.getuid() == 0 else [])
-            for look, names in (("light", list(pages)), ("dark", ["inbox", "review"])):
+            for scheme, names in (("light", list(pages)), ("dark", ["inbox", "review"])):
                 size = {"width": WIDTH, "height": 900}
-                page = browser.new_context(viewport=size, color_scheme=look).new_page()
+                page = browser.new_context(viewport=size, color_scheme=scheme).new_page()
                 for name in names:
                     page.goto(f"{address}/{pages[name]}")
-                    picture(page, PICTURES / f"{name}{'-dark' if look == 'dark' else ''}.png")
+                    picture(page, PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
             browser.close()
     finally:
         server.terminate()

@@ -19,13 +19,13 @@ def motion_of(packed: bytes) -> Motion:
     """The arrays of a trajectory as the table has it (packing 1 of format 1), by name."""
     end = packed.index(b"\n") + 1
     split = packed.index(b"\n", end) + 1
-    head, listed = json.loads(packed[:end]), json.loads(packed[end:split])
-    if (head["packing"], listed["format"]) != (1, 1):
-        raise SystemExit(f"packing {head['packing']}, format {listed['format']}: ci/stored_run.py reads 1 and 1")
+    head, header = json.loads(packed[:end]), json.loads(packed[end:split])
+    if (head["packing"], header["format"]) != (1, 1):
+        raise SystemExit(f"packing {head['packing']}, format {header['format']}: ci/stored_run.py reads 1 and 1")
     streams = [packed[split + head["packed"] :], zlib.decompress(packed[split : split + head["packed"]])]
     at = [0, 0]
     found = {}
-    for mask, (name, kind, shape) in zip(head["noise"], listed["arrays"], strict=True):
+    for mask, (name, kind, shape) in zip(head["noise"], header["arrays"], strict=True):
         count = math.prod(shape)
         planes = np.empty((8, count), np.uint8)
         for bit in range(8):
@@ -58,7 +58,7 @@ def cases_of(database: Path) -> Iterator[tuple[Json, Json, Motion | None]]:
             yield found, json.loads(row["json"]), motion_of(row["data"]) if row["data"] else None
 
 
-def reach(shape: Json) -> float:
+def bounding_radius(shape: Json) -> float:
     """m, from a body's centre of mass to the furthest point of its shape; of an arc polygon to its furthest vertex."""
     if points := shape.get("vertices") or shape.get("points"):
         return max(math.hypot(*point) for point in points)
@@ -72,7 +72,7 @@ def reach(shape: Json) -> float:
 
 def scale_of(scene: Json, motion: Motion) -> float:
     centres = positions(motion).reshape(-1, len(scene["gravity"]))
-    size = max(2.0 * reach(body["shape"]) for body in scene["bodies"] if not body["fixed"])
+    size = max(2.0 * bounding_radius(body["shape"]) for body in scene["bodies"] if not body["fixed"])
     return float(np.linalg.norm(np.ptp(centres[np.isfinite(centres).all(axis=1)], axis=0))) + size
 
 

@@ -6,9 +6,9 @@ from dashboard import (
     baselines_page,
     case_page,
     compare_page,
+    elements,
     engines_page,
     inbox_page,
-    look,
     review_page,
     runs_page,
 )
@@ -26,7 +26,7 @@ def main() -> None:
         st.Page(runs_page.show, title="Runs", url_path="runs"),
     ]
     page = st.navigation(pages, position="top")
-    st.html(look.STYLE)
+    st.html(elements.STYLE)
     page.run()
 
 

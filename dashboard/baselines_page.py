@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import go, grid, heading, paragraph, state_html, text
+from dashboard.elements import go, grid, heading, paragraph, state_html, text
 from validation.records.quantities import counted
 from validation.review.ledger import Entry
 
@@ -23,13 +23,13 @@ def show() -> None:
     acts = list(dict.fromkeys(entry.act for entry in entries))
     wanted = left.pills("Show only", acts, selection_mode="multi", key="acts")
     words = right.text_input("Contains", key="contains").strip().lower()
-    kept = [
+    chosen = [
         entry
         for entry in entries
         if (not wanted or entry.act in wanted)
         and words in f"{entry.who} {entry.reason} {entry.scope} {entry.branch} {entry.link} {entry.owner}".lower()
     ]
-    grid(("entry", "what", "who and why", "of what", "holds"), [row(entry) for entry in kept], testid="ledger")
+    grid(("entry", "what", "who and why", "of what", "holds"), [row(entry) for entry in chosen], testid="ledger")
     paragraph("Take one back: <code>upright undo NUMBER --reason &quot;...&quot;</code>", "soft")
 
 
@@ -45,11 +45,11 @@ def row(entry: Entry) -> tuple[str, ...]:
         f"<span class='name'>{text(entry.who, most=80)}</span>, {entry.when:%-d %b %Y %H:%M} UTC"
         f"<small>{text(entry.reason)}</small>",
         f"{cases}{branch}<small>{text(entry.scope)}</small>",
-        holds(entry),
+        effect_of(entry),
     )
 
 
-def holds(entry: Entry, now: datetime | None = None) -> str:
+def effect_of(entry: Entry, now: datetime | None = None) -> str:
     if entry.undone_by is not None:
         return f"undone by entry {entry.undone_by}"
     if entry.until is None:

@@ -5,7 +5,7 @@ import json
 import streamlit as st
 
 from dashboard import reading, series
-from dashboard.look import go, grid, heading, kind_html, limit_html, paragraph, part, text
+from dashboard.elements import go, grid, heading, kind_html, limit_html, paragraph, section, text
 from validation.judging.verdict import MEANING, Verdict
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
@@ -59,7 +59,7 @@ def show() -> None:
         numbers(result, verdict)
     with right:
         history(result, run)
-    part("Reproduce")
+    section("Reproduce")
     st.code(f"upright run {rerun_arguments([case])}", language="shell")
     with st.expander("Settings and provenance"):
         provenance(result, run)
@@ -88,7 +88,7 @@ def choose() -> None:
 
 
 def numbers(result: Result, verdict: Verdict | None) -> None:
-    part("Figures")
+    section("Figures")
     if not result.measurements:
         paragraph("Nothing was measured.")
         return
@@ -109,7 +109,7 @@ def numbers(result: Result, verdict: Verdict | None) -> None:
 
 
 def history(result: Result, run: StoredRun) -> None:
-    part("Over runs")
+    section("Over runs")
     metrics = [m.metric for m in result.measurements] or [name for name in [result.headline] if name]
     if not metrics:
         paragraph("There is no figure to follow.")
@@ -117,13 +117,13 @@ def history(result: Result, run: StoredRun) -> None:
     start = metrics.index(result.headline) if result.headline in metrics else 0
     called = {metric: metric_name(metric, result.case) for metric in metrics}
     metric = st.selectbox("Metric", metrics, index=start, key="metric", format_func=called.__getitem__)
-    series.show(result, metric, run, key="case", later=series.LOOKED_BACK // 4)
+    series.show(result, metric, run, key="case", later=series.HISTORY_RUNS // 4)
 
 
 def motion(results: list[Result], chosen: Result, accepted: Baseline | None) -> None:
     """This engine first, then the reference and the others that completed the same scenario in this run, in lock-step;
     and what is accepted, where it moves otherwise."""
-    part("Motion")
+    section("Motion")
     moving = sorted((r for r in results if r.trajectory_key), key=lambda r: r.case.identity.engine != REFERENCE)
     names = {engine_name(r.case): r for r in moving}
     if accepted and accepted.result.trajectory_key not in ("", chosen.trajectory_key):

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import COLOURS, case_html, go, grid, heading, kind_html, paragraph, part, text
+from dashboard.elements import COLOURS, case_html, go, grid, heading, kind_html, paragraph, section, text
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name, metric_name_in
@@ -134,7 +134,7 @@ def versions() -> None:
     known = reading.store().comparisons()
     if not known:
         return
-    part("Versions of an engine, by upright compare")
+    section("Versions of an engine, by upright compare")
     asked = reading.asked_number("comparison")
     numbers = [one.number for one in known]
     start = numbers.index(asked) if asked in numbers else 0

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import (
+from dashboard.elements import (
     MEANING_HERE,
     NOT_DONE,
     breakable,
@@ -23,7 +23,7 @@ from dashboard.look import (
     kind_html,
     limit_html,
     paragraph,
-    part,
+    section,
     state_html,
     text,
     unfinished,
@@ -71,7 +71,7 @@ def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
     wrong = standing(verdicts)
     if not wrong:
         return
-    part(f"Standing defects: {'1 case breaks' if len(wrong) == 1 else f'{len(wrong)} cases break'} a law, as before")
+    section(f"Standing defects: {'1 case breaks' if len(wrong) == 1 else f'{len(wrong)} cases break'} a law, as before")
     rows = [
         (
             f"{text(verdict.case.label)} on {text(engine_name(verdict.case))}",
@@ -100,7 +100,7 @@ def costs(results: Sequence[Result]) -> None:
     ]
     if not rows:
         return
-    part("Error against cost")
+    section("Error against cost")
     done = Counter(r.headline for r in results if r.headline and r.outcome == "completed")
     kinds = [name for name, _ in done.most_common()]
     metric = st.selectbox("Headline", kinds, key="cost-metric", format_func=without_underscores)
@@ -141,7 +141,7 @@ def failures(results: Sequence[Result]) -> None:
     declined = [r for r in results if r.outcome == "declined"]
     if not lost and not declined:
         return
-    part("What gave no motion, and why")
+    section("What gave no motion, and why")
     rows = [
         (
             kind_html("broken", r.outcome.replace("_", " ")) if r.outcome in BROKEN else kind_html("declined"),

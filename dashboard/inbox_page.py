@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import (
+from dashboard.elements import (
     age,
     case_html,
     go,
@@ -14,7 +14,7 @@ from dashboard.look import (
     heading,
     kind_html,
     paragraph,
-    part,
+    section,
     spark,
     state_html,
     text,
@@ -49,12 +49,12 @@ def show() -> None:
     with top:
         sentence(run, verdicts)
     with right:
-        kept, of_limits = filtered(groups, wrong)
-    if groups and kept:
-        first(run, kept[0], verdicts)
-        table(run, kept[:MOST])
-        if len(kept) > MOST:
-            paragraph(f"{len(kept) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
+        chosen, of_limits = filtered(groups, wrong)
+    if groups and chosen:
+        first(run, chosen[0], verdicts)
+        table(run, chosen[:MOST])
+        if len(chosen) > MOST:
+            paragraph(f"{len(chosen) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
     elif groups and not of_limits:
         paragraph("None of these.", "soft")
     elif not groups:
@@ -104,8 +104,8 @@ def filtered(groups: Sequence[Group], wrong: Sequence[Verdict]) -> tuple[list[Gr
     of_kind, of_state = asked & set(kinds), asked & set(states)
     if asked == {STANDING}:
         return [], True
-    kept = [g for g in groups if (not of_kind or g.kind in of_kind) and (not of_state or g.state in of_state)]
-    return kept, bool(wrong) and (not asked or STANDING in asked)
+    chosen = [g for g in groups if (not of_kind or g.kind in of_kind) and (not of_state or g.state in of_state)]
+    return chosen, bool(wrong) and (not asked or STANDING in asked)
 
 
 def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None:
@@ -135,7 +135,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
 
 def by_how_much(effect: Effect) -> str:
     """HTML: the metric, now and accepted, the ratio, and that in units of what is allowed."""
-    more = "; ".join(text(part) for part in (effect.ratio, effect.summary) if part)
+    more = "; ".join(text(section) for section in (effect.ratio, effect.summary) if section)
     return f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted ({more})"
 
 
@@ -195,7 +195,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
 
 def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
     """What is wrong whatever the baseline: as before, so that no check fails for it; who accepted it so."""
-    part("Standing defects: a law is broken, as it was when accepted")
+    section("Standing defects: a law is broken, as it was when accepted")
     numbers = {result.key: result for result in reading.results(run)}
     rows = []
     for verdict in wrong[:MOST_LIMITS]:

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from dashboard import reading, series, writing
+from dashboard.elements import case_html, go, grid, heading, kind_html, paragraph, section, state_html, text
 from dashboard.inbox_page import origin
-from dashboard.look import case_html, go, grid, heading, kind_html, paragraph, part, state_html, text
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
@@ -34,7 +34,7 @@ def show() -> None:
         evidence(run, group, member)
     with right:
         writing.decide(groups, group, member, run.number)
-        part("Reproduce")
+        section("Reproduce")
         st.code(f"upright run {rerun_arguments([member.verdict.case])}", language="shell")
     others(run, group, member)
 
@@ -64,11 +64,11 @@ def asked_member(group: Group) -> Member:
 
 def header(run: StoredRun, groups: list[Group], group: Group, member: Member) -> None:
     keys = [one.key for one in groups]
-    place = keys.index(group.key) if group.key in keys else None
+    index = keys.index(group.key) if group.key in keys else None
     steps = [go(reading.link("./", run=run.number), "← Inbox")]
-    if place is not None:
-        steps.append(f"<span style='opacity:.7'>{place + 1} of {len(groups)}</span>")
-        after = groups[(place + 1) % len(groups)]
+    if index is not None:
+        steps.append(f"<span style='opacity:.7'>{index + 1} of {len(groups)}</span>")
+        after = groups[(index + 1) % len(groups)]
         if after is not group:
             steps.append(go(reading.link("review", group=after.key, run=run.number), "next →"))
     paragraph(" &nbsp; ".join(steps))
@@ -95,7 +95,7 @@ def motion(member: Member) -> None:
 
 def evidence(run: StoredRun, group: Group, member: Member) -> None:
     verdict = member.verdict
-    part("Why we are sure")
+    section("Why we are sure")
     parting = describe_divergence(verdict.divergence) if verdict.divergence else ""
     effect = reading.effect_of(member)
     if effect:
@@ -126,13 +126,13 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
 def others(run: StoredRun, group: Group, member: Member) -> None:
     if len(group.members) < 2:
         return
-    part(f"The group: {len(group.members)} cases of one cause")
+    section(f"The group: {len(group.members)} cases of one cause")
     rows = []
     for one in group.members:
         effect = reading.effect_of(one)
         target = reading.link("review", group=group.key, run=run.number, case=one.number)
         moved = f"{text(effect.metric)} {text(effect.now)}, accepted {text(effect.accepted)}" if effect else ""
         mark = "&rarr; " if one is member else ""
-        seen = "" if one.seen else f"<small>reported in {text(one.occurrence.place)}</small>"
+        seen = "" if one.seen else f"<small>reported in {text(one.occurrence.reported_by)}</small>"
         rows.append((f"{mark}{case_html(one.verdict.case)}{seen}", moved, state_html(one.state), go(target, "Look")))
     grid(("case", "worst metric", "state", ""), rows, testid="members")

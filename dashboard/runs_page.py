@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import age, go, grid, heading, kind_html, paragraph, text, together
+from dashboard.elements import age, go, grid, heading, kind_html, paragraph, text, together
 from validation.judging.verdict import MEANING
 from validation.records.simulation import BROKEN
 from validation.review.groups import NOTABLE

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import paragraph, text
+from dashboard.elements import paragraph, text
 from validation.judging.judge import allowed_move
 from validation.judging.trends import Turn
 from validation.records.case import Result
@@ -20,13 +20,13 @@ from validation.report.effect import band_of
 from validation.report.sentences import describe_turn
 from validation.store import Baseline, StoredRun
 
-LOOKED_BACK = 400  # runs
+HISTORY_RUNS = 400  # runs
 
 
 def show(result: Result, metric: str, run: StoredRun, key: str, *, later: int = 0) -> None:
     """Chart and words; as seen from a run, and of so many runs behind it."""
     case = result.case
-    points = reading.history(case, metric, run, LOOKED_BACK, later=later)
+    points = reading.history(case, metric, run, HISTORY_RUNS, later=later)
     finite = [point for point in points if math.isfinite(point.value)]
     turns = turns_of(result, metric, run)
     if finite:

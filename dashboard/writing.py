@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 import streamlit as st
 
 from dashboard import reading
-from dashboard.look import paragraph, part, text
+from dashboard.elements import paragraph, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
 from validation.review.groups import CLOSED, Group, Member
@@ -62,16 +62,16 @@ def scopes(groups: Sequence[Group], group: Group, member: Member) -> list[Scope]
     ):
         count = counted(len(members), "case")
         offered.append(Scope(label=f"{label} ({count})", words=f"{words}: {count}", members=members))
-    kept: dict[frozenset[int], Scope] = {}
+    distinct: dict[frozenset[int], Scope] = {}
     for scope in offered:
         if scope.members:
-            kept.setdefault(frozenset(scope.numbers), scope)
-    return list(kept.values())
+            distinct.setdefault(frozenset(scope.numbers), scope)
+    return list(distinct.values())
 
 
 def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> None:
     """The form, or the commands that do the same."""
-    part("Decide")
+    section("Decide")
     if not who():
         paragraph(
             "This session only reads. Decide on the command line, or start it with "
@@ -152,8 +152,8 @@ def show_result() -> None:
 def commands(group: Group, run: int) -> str:
     """For a shell: what the form does."""
     database = reading.database()
-    place = "" if database == "upright.db" or "://" in database else f" --db {shlex.quote(database)}"
-    words = f"{group.key} --run {run}{place}"
+    db_option = "" if database == "upright.db" or "://" in database else f" --db {shlex.quote(database)}"
+    words = f"{group.key} --run {run}{db_option}"
     day = (datetime.now(UTC) + WEEKS).date()
     return (
         f'upright accept --group {words} --reason "..."\n'

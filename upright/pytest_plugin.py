@@ -39,9 +39,9 @@ class TestedCase(Case):
         """Fails the test if the case got worse than what is accepted, or breaks a law that nobody has accepted."""
         __tracebackhide__ = True
         if self.fails:
-            look = [f"  motion: {file}" for file in self.files]
+            motions = [f"  motion: {file}" for file in self.files]
             right = f"  or say why it is right: pytest -k '{self.scenario}' --upright-accept \"...\""
-            pytest.fail("\n".join([self.told, *look, f"  again: {self.again}", right]), pytrace=False)
+            pytest.fail("\n".join([self.told, *motions, f"  again: {self.again}", right]), pytrace=False)
 
 
 @dataclass(kw_only=True)

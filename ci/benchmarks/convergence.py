@@ -32,7 +32,7 @@ SCENES = (
 )
 PARABOLAS = ("bouncing-ball", "thrown-box", "slide-to-roll")
 TOLERANCES = 10.0 ** -np.arange(4.0, 14.0)
-ROUND_OFF = 20.0  # times the least error of a scene: above it the tolerance decides
+FLOOR_FACTOR = 20.0  # times the least error of a scene: above it the tolerance decides
 ORDER = (0.8, 1.2)
 DECADES = 6.0
 EXACT = 1e-13  # m or rad, on parabolas
@@ -54,7 +54,7 @@ def errors_of(name: str) -> Array:
 
 def order_and_decades(errors: Array) -> tuple[float, float]:
     """Slope of log error over log tolerance, and how many decades of tolerance it was taken from."""
-    ruled = np.logical_and.accumulate(errors > ROUND_OFF * errors.min())  # from the loosest on
+    ruled = np.logical_and.accumulate(errors > FLOOR_FACTOR * errors.min())  # from the loosest on
     if ruled.sum() < 2:
         return math.nan, 0.0
     x, y = np.log10(TOLERANCES[ruled]), np.log10(errors[ruled])

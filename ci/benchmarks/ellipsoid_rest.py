@@ -94,8 +94,8 @@ def heap(count: int, seed: int) -> dict[str, float]:
         report = stepper.step()
         now = energy()
         gained, lowest, jitter = max(gained, now - lowest), min(lowest, now), max(jitter, fastest())
-    reach = axes.max(axis=1)[:, None]
-    pairs = overlapping_boxes(stepper.position - reach, stepper.position + reach)
+    extent = axes.max(axis=1)[:, None]
+    pairs = overlapping_boxes(stepper.position - extent, stepper.position + extent)
     overlaps = ellipsoid_proximities(axes, stepper.position, stepper.orientation, pairs, cutoff=0.0).gap
     wall = sphere_interior_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
     walls = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))

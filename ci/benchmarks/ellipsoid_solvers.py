@@ -41,7 +41,7 @@ from tests.reference_engine.contact_problems.minimum_map import by_minimum_map
 from validation.engines.reference.ellipsoids import world_of
 
 TOLERANCE, MOST_MS, ENOUGH = 1e-10, 20.0, 2000
-KEPT, KEPT_CONTACTS = 24, 160  # problems, and contacts of each, that --keep writes at most
+WRITTEN, WRITTEN_CONTACTS = 24, 160  # problems, and contacts of each, that --keep writes at most
 LARGEST = {"lemke": 600, "minimum-map": 300, "minimum-map-guarded": 300}  # unknowns, beyond which it is not asked
 
 
@@ -168,7 +168,7 @@ def main() -> int:
                     solved += 1
                     iterations.append(rounds)
                 failed = method in ("default", "minimum-map") and (not is_solved or "interior" in way)
-                if failed and len(problem.b) <= KEPT_CONTACTS:
+                if failed and len(problem.b) <= WRITTEN_CONTACTS:
                     hard.append(problem)
             if method == "default":
                 total, missed = total + len(asked), missed + len(asked) - solved
@@ -180,7 +180,7 @@ def main() -> int:
                 table.row(name, method, f"{solved} of {len(asked)}", typical, *np.quantile(spent, (0.5, 0.95, 1.0)))
     if chosen.keep:
         by_size = sorted(hard, key=lambda p: (len(p.b), p.edges))
-        keep(by_size[:: max(1, len(by_size) // KEPT)], chosen.keep)
+        keep(by_size[:: max(1, len(by_size) // WRITTEN)], chosen.keep)
     good = not missed and cluster_ms[1] <= MOST_MS and rough >= ENOUGH
     print(f"default: {total - missed} of {total} solved, wanted all; {rough} of them with friction, wanted {ENOUGH}")
     middle, most, longest = cluster_ms

@@ -42,7 +42,7 @@ SCIPY = {  # those that an explicit method of this order is not done at in a sec
     "Radau": (1e-4, 1e-7),
 }
 ROUNDS, REPEATS = 5, 60  # of scipy's runs, one in each; of ours in all
-ROUND_OFF = 1e-16
+LEAST_ERROR = 1e-16
 DRAG, BOUNCE, DROP, RADIUS, IMPACTS = 0.1, 0.8, 2.0, 0.5, 40
 REST_BY = 2.0  # s: the block lies still
 AGREE = 1e-6  # s, of the two times of rest
@@ -98,7 +98,7 @@ def block_times(motion: LocatedMotion) -> Array:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def keep_least(points: dict[Any, Point], key: Any, point: Point) -> None:
+def note_least(points: dict[Any, Point], key: Any, point: Point) -> None:
     """Of the same run again."""
     if key not in points or point.wall < points[key].wall:
         points[key] = point
@@ -127,11 +127,11 @@ def events_table(
     for _ in range(ROUNDS):
         for tolerance in TOLERANCES:
             wall, motion = least(REPEATS // ROUNDS, located, world, ends, tolerance, clock=time.thread_time)
-            keep_least(mine, tolerance, Point(wall, error_of(read(motion), exact)))
+            note_least(mine, tolerance, Point(wall, error_of(read(motion), exact)))
         for method, rtols in SCIPY.items():
             for rtol in rtols:
                 wall, found = least(1, scipy_run, rtol, method, clock=time.thread_time)
-                keep_least(scipys, (method, rtol), Point(wall, error_of(found, exact)))
+                note_least(scipys, (method, rtol), Point(wall, error_of(found, exact)))
     for tolerance, point in mine.items():
         line("this", f"tolerance {tolerance:.0e}", point)
     for (method, rtol), point in scipys.items():
@@ -146,7 +146,7 @@ def events_table(
 
 def error_of(found: Array, exact: Array) -> float:
     """The greatest; infinite where not all events are there."""
-    return max(float(np.abs(found - exact).max()), ROUND_OFF) if found.shape == exact.shape else math.inf
+    return max(float(np.abs(found - exact).max()), LEAST_ERROR) if found.shape == exact.shape else math.inf
 
 
 def main() -> int:

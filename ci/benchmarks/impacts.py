@@ -31,7 +31,7 @@ from reference_engine.array_types import Array
 from reference_engine.contact_problems.impact_laws import Impact, impact, inverse_mass_through_joints
 
 sys.path.append(str(Path(__file__).parent))
-from recorded_cases import Case, CaseError, Compared, Part, compare, numbers, section, solve_folder
+from recorded_cases import Case, CaseError, Compared, Comparison, compare, numbers, section, solve_folder
 
 OWN = Path(__file__).parent / "data" / "impacts"
 LAWS = {"newton": "newton", "poisson": "poisson", "stronge": "stronge", "kane_levinson_newton": "stick-or-slip"}
@@ -180,7 +180,7 @@ def solve(data: Case, inputs: Case, name: str, expected: Any) -> Iterator[Compar
         yield f"not compared: {', '.join(passed)}"
 
 
-def parts(data: Case) -> dict[str, Part]:
+def comparisons(data: Case) -> dict[str, Comparison]:
     inputs, laws = section(data, "inputs"), section(data, "expected")
     return {
         name: partial(solve, data, inputs, name, expected)
@@ -190,7 +190,7 @@ def parts(data: Case) -> dict[str, Part]:
 
 
 def main(arguments: list[str]) -> int:
-    return solve_folder(arguments, __doc__.split("\n\n")[1].strip(), parts, OWN)
+    return solve_folder(arguments, __doc__.split("\n\n")[1].strip(), comparisons, OWN)
 
 
 if __name__ == "__main__":

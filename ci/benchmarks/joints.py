@@ -37,7 +37,7 @@ from scipy.optimize import brentq
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[2])]
 from mechanism_inputs import Array, Recorded, split
-from recorded_cases import Case, CaseError, Compared, Part, compare, finite, short, solve_folder
+from recorded_cases import Case, CaseError, Compared, Comparison, compare, finite, short, solve_folder
 from recorded_mechanisms import ANGLES, recorded
 
 from reference_engine.multibody.mechanism import Mechanism, MechanismMotion
@@ -168,7 +168,7 @@ def compared(case: Recorded, way: Any, table: Table) -> Iterator[Compared]:
         limits = np.maximum(limits, np.minimum(CHAOS_WIDEST, spread))
         exact, _ = compare_table(table.what, wanted, have, columns, case, limits)
     yield exact
-    yield from kept(case, motion)
+    yield from conserved(case, motion)
 
 
 def compare_table(
@@ -220,7 +220,7 @@ def nudge(case: Recorded, times: Array, way: Any) -> MechanismMotion:
     return simulate_mechanism(replace(case.mechanism, gravity=g * (1.0 + NUDGE)), times, hold=way)
 
 
-def kept(case: Recorded, motion: MechanismMotion) -> Iterator[Compared]:
+def conserved(case: Recorded, motion: MechanismMotion) -> Iterator[Compared]:
     """What joints and energy must keep, whatever a file knows."""
     yield Compared("joint gap", float(motion.joint_gap.max()), GAP)
     if not case.mechanism.torques:
@@ -309,12 +309,12 @@ def solve(data: Case, case: Recorded, way: Any) -> Iterator[Compared | str]:
     end = data.get("t_end", (data.get("inputs") or {}).get("t_end"))
     if not used and (end is not None or any(re.search("energy|drift|E0", key) for key in data)):
         times = np.linspace(0.0, 10.0 if end is None else float(seconds("t_end", [end])[0]), 41)
-        yield from kept(case, simulate_mechanism(case.mechanism, times, hold=way))
+        yield from conserved(case, simulate_mechanism(case.mechanism, times, hold=way))
     if rest := [key for key in data if key not in used and not ABOUT_THE_CASE.search(key)]:
         yield f"not compared: {', '.join(rest)}"
 
 
-def parts(data: Case) -> dict[str, Part]:
+def comparisons(data: Case) -> dict[str, Comparison]:
     if isinstance(data.get("expected"), dict):
         expected = data["expected"]
         angles = {str(key).lower() for key in expected} == {name.lower() for name in ANGLES}
@@ -324,7 +324,7 @@ def parts(data: Case) -> dict[str, Part]:
 
 
 def main(arguments: list[str]) -> int:
-    return solve_folder(arguments, __doc__.split("\n\n")[1].strip(), parts, OWN)
+    return solve_folder(arguments, __doc__.split("\n\n")[1].strip(), comparisons, OWN)
 
 
 if __name__ == "__main__":

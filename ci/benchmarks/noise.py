@@ -30,8 +30,8 @@ from validation.running.runner import Limits, Plan, Request, execute, plan_cases
 FALSE_ALARM_TARGET = 0.01  # of the pairs
 STARTS = (101, 102, 103)  # seeds; 0 is the start as it stands
 ENGINES = ("reference", "pymunk", "box2d", "mujoco")
-ROUND_OFF = {"box2d": 1e-7}  # m; single precision
-ROUND_OFF_ELSE = 1e-12  # m
+SHIFT = {"box2d": 1e-7}  # m; single precision
+SHIFT_ELSE = 1e-12  # m
 WEIGHT = 100.0  # body seconds: bodies times duration
 
 
@@ -55,7 +55,7 @@ def main() -> int:
     table = Table("engine:12", "cases:>6", "pairs:>6", "worse:>6", "different:>10")
     with Pool() as pool:
         for engine in sorted({*ENGINES} & {*present_engines()}):
-            choice, size = engine_of(engine), ROUND_OFF.get(engine, ROUND_OFF_ELSE)
+            choice, size = engine_of(engine), SHIFT.get(engine, SHIFT_ELSE)
             plans = plan_cases(pool, [Request(scenario=scenario, engine=choice) for scenario in suite])
             plans = [plan for plan in plans if plan.declined is None]
             starts = [run(pool, plans)]

@@ -38,8 +38,8 @@ class Compared:
         return not self.reason and bool(self.difference <= self.limit)
 
 
-Part = Callable[[], Iterator[Compared | str]]  # what is compared; a str is a note
-Parts = Callable[[Case], Mapping[str, Part]]
+Comparison = Callable[[], Iterator[Compared | str]]  # what is compared; a str is a note
+Comparisons = Callable[[Case], Mapping[str, Comparison]]
 
 
 def compare(what: str, wanted: Any, have: Any, scale: float | Array, limit: float) -> Compared:
@@ -111,8 +111,8 @@ def read(file: Path) -> Case:
     return data
 
 
-def solve_folder(arguments: list[str], usage: str, parts: Parts, own: Path) -> int:
-    """Solves every part of every JSON file of the folder. 0: all hit; 1: a miss; 2: no folder, or none in it."""
+def solve_folder(arguments: list[str], usage: str, comparisons: Comparisons, own: Path) -> int:
+    """Makes every comparison of every JSON file of the folder. 0: all hit; 1: a miss; 2: no folder, or none in it."""
     folder = Path(arguments[0]) if arguments else own
     if len(arguments) > 1 or not folder.is_dir():
         print(f"{usage}: {' '.join(arguments)!r} is no folder", file=sys.stderr)
@@ -125,24 +125,24 @@ def solve_folder(arguments: list[str], usage: str, parts: Parts, own: Path) -> i
     print(f"{'case':44} {'solved by':22} {'figure':26} {'off by':>9} {'limit':>8}")
     for file in files:
         try:
-            solved = parts(read(file))
+            solved = comparisons(read(file))
         except Exception as error:  # of any kind: the files are anybody's, and the next one follows
             misses += 1
             print(line(file.stem, "", Compared("", float("nan"), float("nan"), reason_of(error))), flush=True)
             continue
-        for name, part in solved.items():
-            good, bad = solve_part(file.stem, name, part)
+        for name, comparison in solved.items():
+            good, bad = run_comparison(file.stem, name, comparison)
             hits, misses = hits + good, misses + bad
     print(f"{hits} of {hits + misses} hit in {len(files)} files")
     return 1 if misses else 0
 
 
-def solve_part(case: str, name: str, part: Part) -> tuple[int, int]:
-    """(hits, misses) of one part, printed as they come."""
+def run_comparison(case: str, name: str, comparison: Comparison) -> tuple[int, int]:
+    """(hits, misses) of one comparison, printed as they come."""
     started = time.perf_counter()
     count = [0, 0]
     try:
-        for found in part():
+        for found in comparison():
             if isinstance(found, str):
                 print(f"    {found}")
                 continue

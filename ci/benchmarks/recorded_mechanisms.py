@@ -79,12 +79,12 @@ def chain(inputs: Inputs) -> Recorded:
         kind, i = split(column, n)
         if rods and kind in ("th", "w"):
             return motion.orientation[:, i] - offset if kind == "th" else motion.spin[:, i]
-        places, speeds = ends(motion)
+        positions, speeds = ends(motion)
         if kind in ("x", "y"):
-            return places[:, i, int(kind == "y")]
+            return positions[:, i, int(kind == "y")]
         if kind in ("vx", "vy"):
             return speeds[:, i, int(kind == "vy")]
-        d = places[:, i] - (places[:, i - 1] if i else 0.0)
+        d = positions[:, i] - (positions[:, i - 1] if i else 0.0)
         if kind == "th":
             return np.arctan2(d[:, 0], -d[:, 1]) - offset
         rate = speeds[:, i] - (speeds[:, i - 1] if i else 0.0)
@@ -312,7 +312,7 @@ def bowl(inputs: Inputs) -> Recorded:
         link, joint, ways = Link(position=L * out, velocity=velocity), Distance(first=-1, second=0, length=L), WAYS
     else:
         link = Link(position=L * out, velocity=velocity, inertia=k * r * r, spin=s * out - np.cross(out, velocity) / r)
-        joint, ways = Rolling(link=0, semi_axes=r, hollow=L + r), WAYS[:1]
+        joint, ways = Rolling(link=0, semi_axes=r, inner_radius=L + r), WAYS[:1]
     mechanism = Mechanism(links=(link,), joints=(joint,), gravity=(0.0, 0.0, -g))
 
     def read(motion: MechanismMotion, column: str) -> Array:

@@ -178,7 +178,7 @@ def named(verdict: Verdict) -> list[str]:
 # --- where they part, looked for a second time --------------------------------------------------------------------
 
 
-def parts_at(old: Trajectory, new: Trajectory, names: Sequence[str]) -> tuple[float, str] | None:
+def divergence_at(old: Trajectory, new: Trajectory, names: Sequence[str]) -> tuple[float, str] | None:
     """Time and body, sample by sample: of poses the body that is furthest off (m or rad), else of velocities."""
     before, after = states(old), states(new)
     pending: dict[float, list[int]] = {}
@@ -208,7 +208,7 @@ def divergence_is_right(planted: Planted, old: Side, new: Side, found: Divergenc
     """ "" where it is; else what is wrong."""
     scene = old.plan.scenario.scene
     names = [body.name for body in scene.bodies]
-    seen = parts_at(old.motion, new.motion, names)
+    seen = divergence_at(old.motion, new.motion, names)
     if found.first is None or seen is None:
         return "" if found.first is None and seen is None and planted.touches is None else "no divergence"
     if found.first.time != seen[0]:

@@ -5,7 +5,7 @@
 Noise is 3 %. At each of the faulty commits some metrics step by 5 % up or down; some drift by 10 % over 200 commits; 50
 are quiet, a quarter of them each with normal noise, lognormal noise, Student's t with 3 degrees of freedom, and normal
 noise with one value in a hundred doubled. All are looked at after every commit, as `check` does. A step counts as
-detected when a step is seen that is placed within 15 commits of it; its place is that after 30 commits. False alarms
+detected when a step is seen that is placed within 15 commits of it; its position is that after 30 commits. False alarms
 are counted on the quiet histories, and on the others before their first fault.
 """
 
@@ -37,7 +37,7 @@ class History:
     faults: list[int] = field(default_factory=list)
     drifts_from: int | None = None
     start: int = 0  # of the level, as seen so far
-    alarms: list[tuple[int, int]] = field(default_factory=list)  # run at which, place
+    alarms: list[tuple[int, int]] = field(default_factory=list)  # run at which, and where the step is
 
     @property
     def quiet_until(self) -> int:
@@ -72,7 +72,7 @@ def quiet(random: np.random.Generator, kind: int) -> Array:
     return (1.0 + NOISE * normal) * np.where((kind == 3) & (random.random(RUNS) < 0.01), 2.0, 1.0)
 
 
-def look(histories: list[History], run: int) -> None:
+def judge_run(histories: list[History], run: int) -> None:
     """At all of them after this run; those with windows of one length at once, then one by one where it changed."""
     groups: dict[int, list[History]] = {}
     for history in histories:
@@ -83,14 +83,14 @@ def look(histories: list[History], run: int) -> None:
         windows = np.stack([history.values[run + 1 - length : run + 1] for history in group])
         changed = np.abs(split_evidence(windows)).max(axis=1) > EVIDENCE
         for history in (h for h, is_new in zip(group, changed) if is_new):
-            place = newest_step(history.values[: run + 1], FLOOR, history.start)
-            if place is not None:
-                history.alarms.append((run, place))
-                history.start = place
+            found = newest_step(history.values[: run + 1], FLOOR, history.start)
+            if found is not None:
+                history.alarms.append((run, found))
+                history.start = found
 
 
 def detected(history: History, fault: int) -> bool:
-    seen = [run for run, place in history.alarms if abs(place - fault) <= DETECTED_WITHIN and run >= fault]
+    seen = [run for run, found in history.alarms if abs(found - fault) <= DETECTED_WITHIN and run >= fault]
     return bool(seen) and seen[0] < fault + DETECTED_WITHIN
 
 
@@ -111,7 +111,7 @@ def likeliest(history: History, fault: int) -> int:
 def main() -> int:
     made = histories(np.random.default_rng(20261121))
     for run in range(RUNS):
-        look(made, run)
+        judge_run(made, run)
     faults = [(history, fault) for history in made for fault in history.faults]
     share = {
         "detected": float(np.mean([detected(*fault) for fault in faults])),

@@ -35,7 +35,7 @@ class Rolling:
 
     semi_axes: one radius, or three along the link's axes, one of which may be 0 (a disc), about `centre` and turned by
     `turned`. The plane goes through `point` with `normal` towards the link, and turns about it there with `turning`.
-    With a `inner_radius` radius, a ball rolls inside the sphere about `point`.
+    With `inner_radius` a ball rolls inside the sphere about `point`.
 
     With `friction` it slides by Coulomb's law, friction against the slip, until that ends, which is found on the
     solution; then it rolls. Where the force that this takes leaves the cone, or a contact would have to pull, a run

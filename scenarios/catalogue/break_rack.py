@@ -29,7 +29,9 @@ def break_rack(
     """Break: a cue ball at `speed` into a rack of fifteen, `gap` m apart; judged by what is conserved"""
     pitch = 2.0 * RADIUS + gap
     rack = [
-        (row * pitch * math.sqrt(0.75), (column - row / 2.0) * pitch) for row in range(ROWS) for column in range(row + 1)
+        (row * pitch * math.sqrt(0.75), (column - row / 2.0) * pitch)
+        for row in range(ROWS)
+        for column in range(row + 1)
     ]
     bodies = (
         ball(

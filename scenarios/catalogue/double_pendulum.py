@@ -17,7 +17,7 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import Array, G, rectangle
 from scenarios.catalogue.shared.chebyshev import DenseSolution
-from scenarios.catalogue.shared.laws import OF_REST, OF_CONTACT, joint_scenario
+from scenarios.catalogue.shared.laws import OF_CONTACT, OF_REST, joint_scenario
 from scenarios.catalogue.shared.readings import coordinate_at
 from scenarios.scenario import Family, Scenario
 from scenarios.scene import PlanarBody, PlanarScene, Revolute

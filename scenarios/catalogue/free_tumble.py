@@ -23,7 +23,7 @@ import numpy as np
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import Body, Space, block, scene_of
-from scenarios.catalogue.shared.laws import OF_REST, OF_CONTACT, flight_laws, make_scenario
+from scenarios.catalogue.shared.laws import OF_CONTACT, OF_REST, flight_laws, make_scenario
 from scenarios.catalogue.shared.poses import Array, poses_in_plane
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Box, SpatialBody

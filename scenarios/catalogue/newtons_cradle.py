@@ -163,8 +163,8 @@ AFTER = 0.25  # s; long enough to read speeds
 def speeds_after(n: int, speed: Fraction, restitution: Fraction, order: ImpactOrder) -> list[Fraction]:
     """Of n equal balls in contact, the first of which arrives with `speed`, exactly.
 
-    simultaneous: the pair that is hit parts with e times its approach, pairs that were at rest stay together (Moreau 1988;
-    by Poisson's law the same). sequential: pair by pair, the fastest approach first.
+    simultaneous: the first pair parts with e times its approach, pairs that were at rest stay together (Moreau 1988; by
+    Poisson's law the same). sequential: pair by pair, the fastest approach first.
     """
     v = [speed] + [Fraction(0)] * (n - 1)
     if order == "simultaneous":
@@ -219,4 +219,6 @@ CANONICAL: Canonical = (
     {"restitution": 0.9, "gap": 0.01, "speed": 5.0},
 )  # fmt: skip
 APART = Family("newtons-cradle", newtons_cradle, CANONICAL, subject="the row of {n} balls")
-IN_CONTACT = Family("cradle-in-touch", cradle_in_contact, ({}, {"order": "simultaneous"}), subject="the row of {n} balls")
+IN_CONTACT = Family(
+    "cradle-in-touch", cradle_in_contact, ({}, {"order": "simultaneous"}), subject="the row of {n} balls"
+)

@@ -284,7 +284,9 @@ def of_pendulum(law: ImpactLaw) -> Scenario:
     second = DenseSolution(freely, start, IMPACT_TIME, SOON, window=0.05)
 
     def pose(time: Array) -> Array:
-        states = np.where(time <= IMPACT_TIME, first(np.minimum(time, IMPACT_TIME)), second(np.clip(time, IMPACT_TIME, SOON)))
+        states = np.where(
+            time <= IMPACT_TIME, first(np.minimum(time, IMPACT_TIME)), second(np.clip(time, IMPACT_TIME, SOON))
+        )
         return double_pendulum.poses(states[:2])
 
     a, b = 0.5 * THICKNESS, 0.5 * LENGTH

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import reading, writing
-from dashboard.baselines_page import holds
+from dashboard.baselines_page import effect_of
 from dashboard.compare_page import judged
 from scenarios.catalogue import scenario_of
 from tests.dashboard.test_pages import shown, words
@@ -203,8 +203,8 @@ def test_what_an_engine_refuses_is_fixed_only_where_that_is_accepted(store: Stor
 def test_an_acceptance_that_has_run_out_is_told_to_have() -> None:
     now = datetime(2026, 11, 22, tzinfo=UTC)
     entry = Entry(number=1, act="known", when=now, who="R.", reason="x", scope="x", branch="main", link="#1")
-    assert holds(replace(entry, until=now + timedelta(days=2)), now) == "until 24 Nov 2026"
-    assert holds(replace(entry, until=now), now) == "expired on 22 Nov 2026"
+    assert effect_of(replace(entry, until=now + timedelta(days=2)), now) == "until 24 Nov 2026"
+    assert effect_of(replace(entry, until=now), now) == "expired on 22 Nov 2026"
 
 
 def test_the_review_page_has_all_that_a_verdict_is_made_of(store: Store) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from dashboard.elements import COLOURS, MEANING_HERE, NOT_DONE, kind_html
 from dashboard.engines_page import cell, table
-from dashboard.look import COLOURS, MEANING_HERE, NOT_DONE, kind_html
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case
 from validation.judging.verdict import MEANING, Verdict, worst_first

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.compare_page import exported, judged
-from dashboard.look import age, breakable, spark, text
+from dashboard.elements import age, breakable, spark, text
 from scenarios.scene import content_hash
 from tests.validation.store.made import case, falling, info, measurement, result, scene
 from validation.judging.judge import judge

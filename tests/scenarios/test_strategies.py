@@ -89,7 +89,10 @@ def gaps_between_bodies(scene):
         lambda scene: any(gap == 0.0 for gap in gaps_between_bodies(scene)),
         lambda scene: any(0.0 < gap < 2e-3 for gap in gaps_between_bodies(scene)),
         lambda scene: any(a.mass >= 900.0 * b.mass for a, b in itertools.permutations(scene.bodies, 2)),
-        lambda scene: any(bounding_radius(a.shape) >= 9.0 * bounding_radius(b.shape) for a, b in itertools.permutations(scene.bodies, 2)),
+        lambda scene: any(
+            bounding_radius(a.shape) >= 9.0 * bounding_radius(b.shape)
+            for a, b in itertools.permutations(scene.bodies, 2)
+        ),
         lambda scene: {body.shape.kind for body in scene.bodies} == {"polygon", "disc"},
         lambda scene: any(body.angle not in (0.0, -0.0) for body in scene.bodies) and scene.bodies[0].friction > 0.0,
         lambda scene: len(scene.bodies) == 6 and scene.bodies[0].restitution == 1.0,

@@ -34,7 +34,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or present_engines()]
-    place, found = database_arguments(database), 0
+    db_option, found = database_arguments(database), 0
     warm_kernels(Shown())
     with open_store(database) as store:
         for choice in choices:
@@ -42,12 +42,12 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
                 limit = 60.0 * minutes
                 search, used, finds = fuzz_engine(store, choice, choice.profile or profile, limit, first, notify)
             for find in finds:
-                click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{place}")
+                click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
             spent = (search.tried, search.declined, search.wall)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
             found += len(finds)
     if found:
-        click.echo(f"{found} found.   Next: upright finds{place}")
+        click.echo(f"{found} found.   Next: upright finds{db_option}")
     sys.exit(1 if found else 0)
 
 
@@ -69,9 +69,9 @@ def finds(number: int | None, replay: bool, print_scene: bool, database: str) ->
 
     with open_store(database) as store:
         found = store.finds() if number is None else [store.find(number)]
-    place = database_arguments(database)
+    db_option = database_arguments(database)
     if not found:
-        click.echo(f"nothing found yet; search with: upright fuzz{place}")
+        click.echo(f"nothing found yet; search with: upright fuzz{db_option}")
         return
     if number is not None and print_scene:
         from scenarios.scene import write_scene
@@ -86,4 +86,4 @@ def finds(number: int | None, replay: bool, print_scene: bool, database: str) ->
         sys.exit(1 if broken else 0)
     else:
         click.echo(render_finds(found))
-        click.echo(f"Again: upright finds {found[-1].number} --replay{place}")
+        click.echo(f"Again: upright finds {found[-1].number} --replay{db_option}")

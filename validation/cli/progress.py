@@ -10,7 +10,7 @@ import click
 from validation.running.options import Progress
 
 PLAIN_EVERY = 5.0  # s between two plain lines
-BAR, CLOCK, GAPS = 12, 7, 4  # columns
+BAR, ELAPSED, GAPS = 12, 7, 4  # columns
 NARROWEST = 8  # columns of a text
 
 
@@ -38,12 +38,12 @@ class Live:
         from rich.table import Column
 
         console, count = Console(stderr=True), 2 * len(str(total)) + 1
-        width = max(NARROWEST, (console.width - BAR - count - CLOCK - GAPS) // 2)
+        width = max(NARROWEST, (console.width - BAR - count - ELAPSED - GAPS) // 2)
         self.bar = Progress(
             TextColumn("{task.description}", table_column=Column(max_width=width, no_wrap=True)),
             BarColumn(bar_width=BAR),
             MofNCompleteColumn(table_column=Column(width=count, no_wrap=True)),
-            TimeElapsedColumn(table_column=Column(width=CLOCK, no_wrap=True)),
+            TimeElapsedColumn(table_column=Column(width=ELAPSED, no_wrap=True)),
             TextColumn("{task.fields[what]}", table_column=Column(max_width=width, no_wrap=True)),
             console=console,
             transient=True,

@@ -220,7 +220,7 @@ def _load_registered(name: str) -> Any:
 def _load_class(path: str) -> Any:
     module_name, _, class_name = path.rpartition(".")
     try:
-        with _users_folders_last(keep=True):
+        with _users_folders_last(permanently=True):
             module = importlib.import_module(module_name)
     except Exception as error:
         raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {in_a_line(error)}") from error
@@ -232,11 +232,11 @@ def _load_class(path: str) -> Any:
 
 
 @contextmanager
-def _users_folders_last(*, keep: bool = False) -> Iterator[None]:
+def _users_folders_last(*, permanently: bool = False) -> Iterator[None]:
     """The current folder and those of $UPRIGHT_ENGINE_PATH at the end of the path: a user's file never hides what is
     installed.
 
-    `keep`: they stay there, because the user's module may import its neighbours later.
+    `permanently`: they stay there, because the user's module may import its neighbours later.
     """
     folders = [str(Path.cwd()), *filter(None, os.environ.get(ENGINE_PATH, "").split(os.pathsep))]
     added = [folder for folder in dict.fromkeys(folders) if folder not in sys.path]
@@ -244,7 +244,7 @@ def _users_folders_last(*, keep: bool = False) -> Iterator[None]:
     try:
         yield
     finally:
-        for folder in () if keep else added:
+        for folder in () if permanently else added:
             sys.path.remove(folder)
 
 

@@ -130,7 +130,7 @@ def exercised(engine: Any, scene: Scene, dt: float, settings: Settings, exercise
             other.set_state(*state, time=exercise["step"] * dt)
             return record(other, scene, dt)
         case "apply_force":
-            return record(world, scene, dt, before_step=lambda world, step: _push(world, step, exercise))
+            return record(world, scene, dt, before_step=lambda world, step: _apply_force(world, step, exercise))
         case "options":
             _check_options(engine, world, settings)
             return record(world, scene, dt)
@@ -144,7 +144,7 @@ def state_of(world: World) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
     return [np.array(part, np.float64) for part in parts]
 
 
-def _push(world: World, step: int, exercise: Mapping[str, Any]) -> None:
+def _apply_force(world: World, step: int, exercise: Mapping[str, Any]) -> None:
     if step <= exercise["steps"]:
         world.apply_force(exercise["body"], exercise["force"], exercise["point"])
 

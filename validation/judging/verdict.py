@@ -171,13 +171,13 @@ def worst_first(pairs: Iterable[tuple[R, Verdict]]) -> list[tuple[R, Verdict]]:
     """What fails before what does not, the gravest word first; then the headline metrics, and what changed most."""
     order = list(MEANING)
 
-    def place(pair: tuple[R, Verdict]) -> tuple[bool, int, bool, float]:
+    def rank(pair: tuple[R, Verdict]) -> tuple[bool, int, bool, float]:
         result, verdict = pair
         ratio = verdict.ratio or 1.0
         change = -max(ratio, 1.0 / ratio)
         return not verdict.worse, order.index(verdict.word), verdict.metric != result.headline, change
 
-    return sorted(pairs, key=place)
+    return sorted(pairs, key=rank)
 
 
 # --- JSON, for the store ------------------------------------------------------------------------------------------

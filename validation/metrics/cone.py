@@ -12,19 +12,19 @@ from validation.metrics.observation import (
     Array,
     Flags,
     Observation,
+    bounding_radius,
     free,
     free_inertia,
     free_mass,
     length,
-    reach,
     shared,
 )
 from validation.records.trajectory import Contacts, PlanarTrajectory
 
 BALANCE = 0.05  # of the impulses and the weight's: how exactly reported impulses explain the change of momentum
 MOST = 0.9  # of the bodies and samples that can be checked must balance, or the report is no evidence
-LIGHT = 0.01  # of the weight: a contact that carries less is measured against this
-ROUND_OFF = 1e-6  # of the largest momentum of a body: single precision, several operations
+LEAST_LOAD = 0.01  # of the weight: a contact that carries less is measured against this
+MOMENTUM_TOLERANCE = 1e-6  # of the largest momentum of a body: single precision, several operations
 ONE_STEP = 1e-6  # of dt: how exactly two samples are one step apart
 
 
@@ -48,16 +48,16 @@ def cone_violation(o: Observation) -> float | None:
     j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))
     weight = np.minimum(m[contacts.a], m[contacts.b]) * float(norm(o.gravity)) * o.trajectory.dt
-    scale = np.maximum(length(contacts.impulse), np.maximum(LIGHT * weight, round_off(o)))
+    scale = np.maximum(length(contacts.impulse), np.maximum(LEAST_LOAD * weight, momentum_tolerance(o)))
     excess = np.maximum(j_t - mu * np.maximum(j_n, 0.0), -j_n)
     share = np.where(scale > 0.0, excess / np.where(scale > 0.0, scale, 1.0), 0.0)
     return max(0.0, float(share[balanced].max(initial=0.0)))
 
 
 @shared
-def round_off(o: Observation) -> float:
+def momentum_tolerance(o: Observation) -> float:
     """N s: what the largest momentum that a body ever has leaves uncertain."""
-    return ROUND_OFF * float((length(o.trajectory.velocity) * free_mass(o)).max())
+    return MOMENTUM_TOLERANCE * float((length(o.trajectory.velocity) * free_mass(o)).max())
 
 
 @shared
@@ -84,7 +84,7 @@ def balance(o: Observation) -> Flags | None:
     if not checked.any():
         return None
     linear, angular, scale = unexplained(o, contacts)
-    fine = checked & (linear <= BALANCE * scale) & (angular <= BALANCE * reach(o) * scale)
+    fine = checked & (linear <= BALANCE * scale) & (angular <= BALANCE * bounding_radius(o) * scale)
     if fine.sum() < MOST * checked.sum():
         return None
     still = np.concatenate([fine | ~free(o), np.ones((samples, len(o.scene.boundaries)), bool)], axis=1)
@@ -111,7 +111,7 @@ def unexplained(o: Observation, contacts: Contacts) -> tuple[Array, Array, Array
     applied = applied_wrenches(o)
     if applied is not None:
         angular -= applied.torque * dt
-    total, scale = np.zeros_like(v), length(fall) + round_off(o) / BALANCE
+    total, scale = np.zeros_like(v), length(fall) + momentum_tolerance(o) / BALANCE
     for sign, side in ((-1.0, contacts.a), (1.0, contacts.b)):
         of_body = side < bodies
         at = (contacts.sample[of_body], side[of_body])

@@ -37,7 +37,7 @@ from validation.metrics.observation import (
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
 SAME_ACCELERATION = 0.01  # a contact force below one per cent of the weight cannot be distinguished from none
-ROUND_OFF = 1e-6  # of the speed: single precision, several operations
+SPEED_TOLERANCE = 1e-6  # of the speed: single precision, several operations
 
 
 class Flight(NamedTuple):
@@ -120,7 +120,7 @@ def flight(o: Observation) -> Flight:
     fall = 0.5 * (a[1:] + a[:-1] if len(a) > 1 else 2.0 * a) * o.interval[:, None, None]
     miss = length(np.diff(velocity, axis=0) - fall)
     speed = point_speed(o)  # a spin's round-off too: opposed springs cancel only that far
-    allowed = SAME_ACCELERATION * length(fall) + ROUND_OFF * np.maximum(speed[1:], speed[:-1])
+    allowed = SAME_ACCELERATION * length(fall) + SPEED_TOLERANCE * np.maximum(speed[1:], speed[:-1])
     if len(a) > 1:  # an integrator takes the force at either end of the step
         allowed += 0.5 * (1.0 + SAME_ACCELERATION) * length(np.diff(a, axis=0)) * o.interval[:, None]
     alone = (miss <= allowed) & free(o)

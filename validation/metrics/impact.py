@@ -3,7 +3,7 @@
 A pair jumps between two consecutive samples where the normal velocity at a near point rises from approach, faster than
 1 mm/s, by more than smooth motion explains: by more than
 
-    2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1.5 sum of (|a| + reach |alpha|) dt + 1 mm/s
+    2 g dt + 1.5 |v_b - v_a| |turn of the normal| + 1.5 sum of (|a| + radius |alpha|) dt + 1 mm/s
 
 with dt the time between the two samples, a the acceleration of each body by springs, thrusters and damping, alpha the
 rate of its spin by these and by gyroscopic turning; both velocities are read at the same material points, along the
@@ -27,7 +27,7 @@ from reference_engine.elementary import squared
 from validation.metrics.axes import cross, to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
 from validation.metrics.metric import Metric, Sentence
-from validation.metrics.observation import Array, Observation, free, free_inertia, length, reach, shared
+from validation.metrics.observation import Array, Observation, bounding_radius, free, free_inertia, length, shared
 from validation.metrics.proximity import normal_moment, pairs, proximities, rates
 from validation.records.trajectory import PlanarTrajectory
 
@@ -102,7 +102,7 @@ def smooth_rise(
 def applied_acceleration(o: Observation) -> Array:
     """(S, B) m/s^2: bound on that of any point of a body, by applied forces and gyroscopic turning."""
     pushed = length(outer_acceleration(o) - np.where(free(o)[:, None], o.gravity, 0.0))
-    return pushed + reach(o) * (length(outer_spin_rate(o)) + gyroscopic_rate(o))
+    return pushed + bounding_radius(o) * (length(outer_spin_rate(o)) + gyroscopic_rate(o))
 
 
 def gyroscopic_rate(o: Observation) -> Array:

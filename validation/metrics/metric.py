@@ -109,7 +109,7 @@ def round_off(o: Observation, unit: str) -> float:
 
 
 def step_fall(o: Observation, unit: str) -> float:
-    """In `unit`: what free fall through a time step leaves open. With F free bodies of mass M, reach L/2
+    """In `unit`: what free fall through a time step leaves open. With F free bodies of mass M, bounding radius L/2
 
     d = (1 + sqrt(F)) g dt^2 (m),  2 d / L (rad),  d / dt (m/s),  M g d (J),  M d / dt (kg m/s),  d / (g dt) (s)
     """

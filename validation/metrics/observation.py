@@ -32,7 +32,7 @@ class Observation:
 
     scenario: Scenario
     trajectory: Trajectory
-    _kept: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
+    _cached: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         shape = (self.trajectory.velocity.shape[1], isinstance(self.trajectory, PlanarTrajectory))
@@ -71,15 +71,15 @@ class Observation:
         return np.diff(self.trajectory.time)
 
 
-def shared(part: Callable[[Observation], T]) -> Callable[[Observation], T]:
-    """`part` is computed at its first use in an observation and kept with it."""
+def shared(quantity: Callable[[Observation], T]) -> Callable[[Observation], T]:
+    """`quantity` is computed at its first use in an observation and cached with it."""
 
-    @functools.wraps(part)
+    @functools.wraps(quantity)
     def once(observation: Observation) -> T:
-        kept = observation._kept
-        if part not in kept:
-            kept[part] = part(observation)
-        return kept[part]
+        cached = observation._cached
+        if quantity not in cached:
+            cached[quantity] = quantity(observation)
+        return cached[quantity]
 
     return once
 
@@ -104,22 +104,22 @@ def free_inertia(o: Observation) -> Array:
 
 
 @shared
-def reach(o: Observation) -> Array:
+def bounding_radius(o: Observation) -> Array:
     """(B,) m, of the body's furthest point from its centre of mass."""
-    return np.array([mass.reach(body.shape) for body in o.scene.bodies])
+    return np.array([mass.bounding_radius(body.shape) for body in o.scene.bodies])
 
 
 @shared
 def size(o: Observation) -> float:
     """m, diameter of the smallest free body about its centre of mass."""
-    return 2.0 * float(reach(o)[free(o)].min())
+    return 2.0 * float(bounding_radius(o)[free(o)].min())
 
 
 @shared
 def point_speed(o: Observation) -> Array:
-    """(S, B) m/s, the bound |v| + reach |spin| on the speed of every point of a body."""
+    """(S, B) m/s, the bound |v| + bounding radius |spin| on the speed of every point of a body."""
     spin = o.trajectory.spin
-    return length(o.trajectory.velocity) + reach(o) * (np.abs(spin) if o.is_planar else length(spin))
+    return length(o.trajectory.velocity) + bounding_radius(o) * (np.abs(spin) if o.is_planar else length(spin))
 
 
 def length(vector: Array) -> Array:

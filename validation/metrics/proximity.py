@@ -16,7 +16,7 @@ from reference_engine.geometry import spatial_shapes as spatial
 from scenarios.geometry import solid
 from scenarios.scene import colliding_pairs
 from validation.metrics.axes import moment
-from validation.metrics.observation import NEAR, Array, Observation, free, point_speed, reach, shared, size
+from validation.metrics.observation import NEAR, Array, Observation, bounding_radius, free, point_speed, shared, size
 from validation.records.trajectory import PlanarTrajectory
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ def proximities(o: Observation) -> Proximities:
     from reference_engine.geometry.spatial_proximity import spatial_proximities
 
     fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
-    reaches = reach(o)[free(o)]
+    radii = bounding_radius(o)[free(o)]
     apart = o.interval[o.interval > 0.0].min(initial=np.inf)
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
-    look = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(reaches.max()))
-    cutoff = max(near_distance(o), look)
+    lookahead = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(radii.max()))
+    cutoff = max(near_distance(o), lookahead)
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
     wanted = np.zeros((len(members), len(members)), bool)

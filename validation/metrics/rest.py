@@ -18,7 +18,7 @@ from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from validation.metrics.axes import rotation_from
 from validation.metrics.metric import Metric, Sentence
-from validation.metrics.observation import Array, Observation, free, length, point_speed, reach, shared, size
+from validation.metrics.observation import Array, Observation, bounding_radius, free, length, point_speed, shared, size
 from validation.metrics.proximity import pairs
 from validation.records.trajectory import PlanarTrajectory
 
@@ -31,8 +31,8 @@ class Stillness(NamedTuple):
     """Free bodies F over the W samples of the last half of the time at rest."""
 
     weight: Array  # (W,) sum 1: share of time of each sample
-    speed: Array  # (W, F) m/s: sqrt(v^2 + (reach spin)^2)
-    position: Array  # (W, F, 3 or 6) m: position, and rotation times reach; about the first sample
+    speed: Array  # (W, F) m/s: sqrt(v^2 + (bounding radius spin)^2)
+    position: Array  # (W, F, 3 or 6) m: position, and rotation times bounding radius; about the first sample
 
 
 def can_rest(o: Observation) -> bool:
@@ -55,15 +55,15 @@ def rest_start(o: Observation) -> float:
     return float(o.time[first])
 
 
-def at_rest(part: Callable[[Stillness], float]) -> Callable[[Observation], float | None]:
+def at_rest(quantity: Callable[[Stillness], float]) -> Callable[[Observation], float | None]:
     """Of the last half of the time at rest; None where nothing can rest, NaN where something never does."""
 
-    @functools.wraps(part)
+    @functools.wraps(quantity)
     def measure(o: Observation) -> float | None:
         if not can_rest(o):
             return None
         still = stillness(o)
-        return math.nan if still is None else part(still)
+        return math.nan if still is None else quantity(still)
 
     return measure
 
@@ -95,7 +95,7 @@ def stillness(o: Observation) -> Stillness | None:
     start = rest_start(o)
     if math.isnan(start):
         return None
-    trajectory, moving, arm = o.trajectory, free(o), reach(o)[free(o)]
+    trajectory, moving, arm = o.trajectory, free(o), bounding_radius(o)[free(o)]
     window = o.time >= 0.5 * (start + o.time[-1])
     time, velocity, spin = o.time[window], trajectory.velocity[window][:, moving], trajectory.spin[window][:, moving]
     position = trajectory.position[window][:, moving]

@@ -190,7 +190,7 @@ def from_bytes(data: bytes) -> Trajectory:
     line, separator, body = data.partition(b"\n")
     try:
         header = json.loads(line)
-        listed = header.pop("arrays")
+        entries = header.pop("arrays")
         planar, version = header.pop("planar"), header.pop("format")
     except (ValueError, KeyError, AttributeError) as error:
         raise TrajectoryError(f"no trajectory header ({error})") from None
@@ -198,7 +198,7 @@ def from_bytes(data: bytes) -> Trajectory:
         raise TrajectoryError(f"format {version}: this Upright reads {FORMAT}; upgrade Upright")
     parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "contacts": {}, "impacts": {}}
     offset = 0
-    for name, kind, shape in listed:
+    for name, kind, shape in entries:
         count = int(np.prod(shape))
         if offset + 8 * count > len(body) or kind not in ("i8", "f8"):
             raise TrajectoryError(f"{name}: the bytes end early or have unknown type {kind!r}")

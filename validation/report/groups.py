@@ -11,7 +11,7 @@ from validation.records.names import engine_token
 from validation.report.jsonl import json_line
 from validation.report.sentences import describe_evidence, reason_of, worst_meaning
 from validation.report.table import one_line, text_of
-from validation.review.groups import STATES, Group, Member, Place
+from validation.review.groups import STATES, Group, Member, RunRef
 from validation.review.ledger import Entry
 
 MOST_MEMBERS = 5  # of a group, shown as text
@@ -44,7 +44,7 @@ def _indented(by: int, text: str, style: str = "") -> Padding:
 def _describe_member(group: Group, member: Member) -> str:
     case = member.verdict.case
     state = f" [{member.state}]" if member.state != group.state else ""
-    unseen = "" if member.seen else f" (not in this run; reported in {member.occurrence.place})"
+    unseen = "" if member.seen else f" (not in this run; reported in {member.occurrence.reported_by})"
     return f"{case.label} × {engine_token(case)}{state}: {reason_of(member.verdict)}{unseen}"
 
 
@@ -74,15 +74,15 @@ def group_line(run: int, group: Group) -> str:
         fails=group.fails,
         branch=group.branch,
         engine=group.engine,
-        first_bad=_place(group.since),
-        last_good=_place(group.good),
+        first_bad=_run_json(group.since),
+        last_good=_run_json(group.good),
         entry=_entry(group.entry),
         cases=[_case(member) for member in group.members],
     )
 
 
-def _place(place: Place | None) -> dict[str, Any] | None:
-    return {"run": place.run, "commit": place.commit, "dirty": place.dirty} if place else None
+def _run_json(ref: RunRef | None) -> dict[str, Any] | None:
+    return {"run": ref.run, "commit": ref.commit, "dirty": ref.dirty} if ref else None
 
 
 def _entry(entry: Entry | None) -> dict[str, Any] | None:

@@ -126,9 +126,11 @@ def write_reports(
     (reports / "upright.jsonl").write_text(lines, encoding="utf-8")
     if forge.summary:
         # A page of the forge's has no files beside it: pictures are in what the job keeps.
-        kept = f"\nMotion of the worst: {', '.join(sorted(pictures.values()))} in the reports.\n" if pictures else ""
+        pictured = (
+            f"\nMotion of the worst: {', '.join(sorted(pictures.values()))} in the reports.\n" if pictures else ""
+        )
         with forge.summary.open("a", encoding="utf-8") as file:
-            file.write(f"{markdown()}{kept}\n{stored}\n")
+            file.write(f"{markdown()}{pictured}\n{stored}\n")
     return [text for text in (advice, note) if text]
 
 

@@ -72,8 +72,8 @@ def markdown_summary(
         ]
         better = next((verdict for verdict in rest if verdict.word == "improved" and not verdict.waiver), None)
         if better:
-            keep = f'upright accept {stored_arguments(better.case, run)}{options} --reason "..."'
-            lines += ["", f"Accept what is better, or a later loss of it is not reported: {code(keep)}"]
+            accept_better = f'upright accept {stored_arguments(better.case, run)}{options} --reason "..."'
+            lines += ["", f"Accept what is better, or a later loss of it is not reported: {code(accept_better)}"]
         lines += ["", "</details>"]
     lines += _standing([verdict for _, verdict in pairs], accepted)
     for _, verdict in worse[:MOST_ROWS]:

@@ -15,14 +15,14 @@ import numpy as np
 from reference_engine import rotation
 from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
-from scenarios.mass import reach
+from scenarios.mass import bounding_radius
 from scenarios.scene import PlanarScene, Scene, SpatialScene
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 FRAME_RATE = 30.0  # frames/s
 MAX_FRAMES = 1500
 ROUND = 40  # points of a circle
-FORCE_HOLD = 0.15  # s for which a reported contact force stays visible
+FORCE_SHOWN = 0.15  # s for which a reported contact force stays visible
 CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
 BACKGROUND, GROUND, BODY, EDGE, FORCE, TEXT = "#ffffff", "#b8bec6", "#cfe0f3", "#1f4e79", "#d62728", "#222222"
 
@@ -170,7 +170,7 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
                 merged[key] = merged.get(key, np.zeros_like(f)) + f
         drawn.append([[*key, *map(float, f)] for key, f in merged.items()])
     latest = np.searchsorted(reported_times, times + 1e-9) - 1
-    return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_HOLD else [] for t, k in zip(times, latest)]
+    return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_SHOWN else [] for t, k in zip(times, latest)]
 
 
 CALM = 2.0  # so many times the extent of the calmest of several tracks is shown
@@ -187,7 +187,7 @@ def extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
 
 
 def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
-    size = max(reach(body.shape) for body in scene.bodies if not body.fixed)
+    size = max(bounding_radius(body.shape) for body in scene.bodies if not body.fixed)
     points = []
     for track in tracks:
         p = track.trajectory.position[:, [not body.fixed for body in scene.bodies]]
@@ -243,13 +243,13 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
     shapes = outlines(scene)
     ground = boundary_outlines(scene, 4 * half)
     scale = size / (2.0 * half)
-    look = _camera(scene)
+    view = _camera(scene)
     poses = [poses_at(track.trajectory, times) for track in tracks]
     forces = [forces_at(scene, track.trajectory, times) for track in tracks]
     newton = force_scale(scene, half)
 
     def pixels(points: Array, left: float) -> list[tuple[float, float]]:
-        flat = (points - centre) @ look.T
+        flat = (points - centre) @ view.T
         return [(left + size / 2 + scale * float(p[0]), size / 2 + 20 - scale * float(p[1])) for p in flat]
 
     images = []

@@ -13,14 +13,14 @@ from typing import Any, Literal
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.mass import reach
+from scenarios.mass import bounding_radius
 from scenarios.scene import PlanarScene, Scene
 from validation.report import motion
 from validation.report.motion import Track
 
 MOST_POINTS = 1500  # of a curve
 MOST_IMPACTS = 400  # of a motion, as marks below the curves
-TOUCH = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
+CONTACT_GAP = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
 DEEP = 1e-2  # of it: a body that is in another by so much is as red as it gets
 
 Theme = Literal["light", "dark", ""]
@@ -42,7 +42,7 @@ def motion_html(
     """
     times = motion.frame_times(tracks)
     centre, half = motion.extent(scene, tracks)
-    size = 2.0 * min(reach(body.shape) for body in scene.bodies if not body.fixed)
+    size = 2.0 * min(bounding_radius(body.shape) for body in scene.bodies if not body.fixed)
     data = {
         "planar": isinstance(scene, PlanarScene),
         "times": _float32(times),
@@ -73,7 +73,7 @@ def _track(scene: Scene, track: Track, times: Array, size: float) -> dict[str, A
         "note": track.note,
         "poses": _float32(motion.poses_at(track.trajectory, times)),
         "forces": [np.round(frame, 5).tolist() for frame in motion.forces_at(scene, track.trajectory, times)],
-        "contacts": contacts_at(track, times, TOUCH * size),
+        "contacts": contacts_at(track, times, CONTACT_GAP * size),
         "impacts": _float32(impact_times(track)),
         "series": {
             name: {"t": _float32(t[few]), "y": _float32(y[few])}
@@ -83,21 +83,24 @@ def _track(scene: Scene, track: Track, times: Array, size: float) -> dict[str, A
     }
 
 
-def contacts_at(track: Track, times: Array, touch: float) -> list[list[list[float]]]:
+def contacts_at(track: Track, times: Array, largest: float) -> list[list[list[float]]]:
     """For each frame what touches by our own geometry: [a, b, gap, point ...], m; of the sample before it.
 
-    a and b are bodies, or boundaries after them; a gap above `touch` is left out.
+    a and b are bodies, or boundaries after them; a gap above `largest` is left out.
     """
     near = track.near
     if near is None:
         return [[] for _ in times]
-    kept = np.flatnonzero(near.gap <= touch)
+    near_enough = np.flatnonzero(near.gap <= largest)
     sample = np.clip(np.searchsorted(track.trajectory.time, times + 1e-9, side="right") - 1, 0, None)
-    begin, end = np.searchsorted(near.sample[kept], sample), np.searchsorted(near.sample[kept], sample, side="right")
+    begin, end = (
+        np.searchsorted(near.sample[near_enough], sample),
+        np.searchsorted(near.sample[near_enough], sample, side="right"),
+    )
     return [
         [
             [int(near.a[k]), int(near.b[k]), float(f"{near.gap[k]:.3g}"), *np.round(near.point_b[k], 5).tolist()]
-            for k in kept[first:last]
+            for k in near_enough[first:last]
         ]
         for first, last in zip(begin, end)
     ]

@@ -25,7 +25,7 @@ from validation.review.lineage import SHORT
 
 SHOWN = 3  # changes of a verdict
 NOT_MEASURED = "not measured"
-PART = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
+OF_SHARE = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
 BESIDE = {
     COMPLETED: Sentence("{new} of the perturbed starts complete"),
     ORDER: Sentence("errors shrink with the power {new} of the time step"),
@@ -174,7 +174,7 @@ def describe_evidence(change: Change) -> str:
     if starts.effect is None:
         return f"of {sizes} starts; p = {starts.p:.1g}"
     sizes = f"{starts.new}" if starts.old == starts.new else sizes
-    return f"medians{PART[starts.until]} of {sizes} starts; p = {starts.p:.1g}, effect {starts.effect:.2f}"
+    return f"medians{OF_SHARE[starts.until]} of {sizes} starts; p = {starts.p:.1g}, effect {starts.effect:.2f}"
 
 
 def _how_much(change: Change) -> str:

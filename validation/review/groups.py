@@ -51,7 +51,7 @@ STATE_OF: dict[Act, State] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RunRef:
     """A run, and the commit that it was made at."""
 
     run: int
@@ -70,7 +70,7 @@ class Occurrence:
 
     verdict: Verdict
     number: int  # of its case in the database
-    place: Place  # the run that reported it
+    reported_by: RunRef
     fingerprint: str  # equal: the same result, bit for bit
     latest: Word  # the latest verdict on the case, on this branch
     rebased: bool  # that one had a baseline that came after the group's first commit
@@ -88,7 +88,7 @@ class Decision:
     changes: tuple[Change, ...] = ()
     defects: tuple[Defect, ...] = ()
 
-    def covers(self, now: Occurrence) -> bool:
+    def applies_to(self, now: Occurrence) -> bool:
         """Whether it is what was spoken of then that is seen now, and not much worse.
 
         The very same result always is. A false positive is marked of that result alone; a known or quarantined
@@ -159,8 +159,8 @@ class Group:
     branch: str
     engine: str  # as typed, without its profile
     kind: Word
-    since: Place  # the first commit that has it
-    good: Place | None  # the latest commit before that has it not; None: there is none
+    since: RunRef  # the first commit that has it
+    good: RunRef | None  # the latest commit before that has it not; None: there is none
     members: tuple[Member, ...]  # the worst first
 
     @property
@@ -200,7 +200,7 @@ class Group:
         return "green" if self.kind == "improved" else "amber"
 
 
-def group_key(branch: str, since: Place, engine: str, kind: str) -> str:
+def group_key(branch: str, since: RunRef, engine: str, kind: str) -> str:
     """Of a commit that is checked out as it stands, the commit counts; otherwise the run."""
     where = since.commit if since.commit and not since.dirty else f"run {since.run}"
     return hashlib.sha256(json.dumps([branch, where, engine, kind]).encode()).hexdigest()[:12]
@@ -211,18 +211,18 @@ VARYING = re.compile(r"0x[0-9a-f]+|\d*\.?\d+(e[-+]?\d+)? ?(s|ms|kB|MiB|GiB)\b|\d
 
 
 def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str, reason: str) -> str:
-    """What an acceptance holds for: the result, bit for bit; where nothing moved, what happened instead, in its words
+    """What an acceptance applies to: the result, bit for bit; where nothing moved, what happened instead, in its words
     without the figures that vary."""
     what = trajectory_hash or hashlib.sha256(" ".join(VARYING.sub("#", reason).split()).encode()).hexdigest()
     return f"{outcome}-{scene_hash[:16]}-{what}"
 
 
 def member(occurrence: Occurrence, decisions: Sequence[Decision], run: int, now: datetime) -> Member:
-    """`decisions` is what was said of this case in this group; the latest counts that holds and speaks of what is seen
-    now. What is gone is gone."""
+    """`decisions` is what was said of this case in this group; the latest that is in effect and
+    speaks of what is seen now counts. What is gone is gone."""
 
     def state(word: State, entry: Entry | None = None) -> Member:
-        return Member(occurrence=occurrence, state=word, entry=entry, seen=occurrence.place.run == run)
+        return Member(occurrence=occurrence, state=word, entry=entry, seen=occurrence.reported_by.run == run)
 
     if occurrence.accepted == occurrence.fingerprint:
         return state("accepted", occurrence.accepted_by)
@@ -232,7 +232,7 @@ def member(occurrence: Occurrence, decisions: Sequence[Decision], run: int, now:
         return state("accepted", occurrence.accepted_by) if occurrence.rebased else state("fixed")
     for one in sorted(decisions, key=lambda one: -one.entry.number):
         entry = one.entry
-        if entry.act in STATE_OF and entry.holds(now) and one.covers(occurrence):
+        if entry.act in STATE_OF and entry.in_effect(now) and one.applies_to(occurrence):
             return state(STATE_OF[entry.act], entry)
     return state("new")
 
@@ -249,7 +249,7 @@ def waived(verdicts: Iterable[Verdict], groups: Iterable[Group], run: int) -> li
         member.verdict.case_key: (member.state, (member.entry.who, member.entry.reason))
         for group in groups
         for member in group.members
-        if member.waived and member.entry and member.occurrence.place.run == run
+        if member.waived and member.entry and member.occurrence.reported_by.run == run
     }
 
     def described(verdict: Verdict) -> Verdict:

@@ -45,7 +45,7 @@ class Entry:
     cases: tuple[int, ...] = ()  # numbers of the cases that it is about
     undone_by: int | None = None  # number of the entry that took it back, and was not taken back itself
 
-    def holds(self, now: datetime) -> bool:
+    def in_effect(self, now: datetime) -> bool:
         return self.undone_by is None and (self.until is None or self.until > now)
 
 

@@ -226,7 +226,7 @@ def lineage_of(base: str, folder: Path | None = None) -> Lineage:
     merge_base = git(folder, "merge-base", "HEAD", tip)
     if not merge_base:
         raise LineageError(f"--base {base}: it has no commit in common with what is checked out")
-    listed = git(folder, "rev-list", merge_base)
-    if not listed:
+    hashes = git(folder, "rev-list", merge_base)
+    if not hashes:
         raise LineageError(f"--base {base}: git rev-list {merge_base} fails; the repository is damaged")
-    return Lineage(base=base.removeprefix("origin/"), merge_base=merge_base, commits=frozenset(listed.split()))
+    return Lineage(base=base.removeprefix("origin/"), merge_base=merge_base, commits=frozenset(hashes.split()))

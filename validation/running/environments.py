@@ -110,8 +110,8 @@ def _made(folder: Path, requirement: str, notify: Notify) -> Environment:
         pip = [sys.executable, "-m", "pip", "--python"] if has_pip else [str(_python(folder)), "-m", "pip", "--python"]
         pip += [str(_python(folder)), "--disable-pip-version-check", "--no-input"]
         _install(pip, folder, requirement, notify)
-        listed = _run([*pip, "list", "--format", "json"], lambda line: None)
-        packages = {row["name"]: row["version"] for row in json.loads(listed.stdout)} if listed.returncode == 0 else {}
+        answer = _run([*pip, "list", "--format", "json"], lambda line: None)
+        packages = {row["name"]: row["version"] for row in json.loads(answer.stdout)} if answer.returncode == 0 else {}
         (folder / MADE).write_text(json.dumps(packages), encoding="utf-8")
     except BaseException:  # Ctrl-C too
         shutil.rmtree(folder, ignore_errors=True)

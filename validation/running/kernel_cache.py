@@ -80,7 +80,7 @@ def temporary_folder() -> Path:
     return folder
 
 
-def is_kept(folder: Path) -> bool:
+def is_filled(folder: Path) -> bool:
     """Whether the next command finds there what is compiled now."""
     return folder.parent == cache_root() / "kernels"
 

@@ -117,12 +117,12 @@ def default_branch_of(store: Store, options: Options) -> str:
 def without_doubles(plans: Iterable[Plan]) -> list[Plan]:
     """Two words may mean one case: pymunk and pymunk@fair, or an override that the profile has already. The plainer
     word stays, for by it the case is asked for later."""
-    kept: dict[str, Plan] = {}
+    plainest: dict[str, Plan] = {}
     for plan in plans:
         key = case_key(plan.case)
-        if key not in kept or len(plan.case.engine_label) < len(kept[key].case.engine_label):
-            kept[key] = plan
-    return list(kept.values())
+        if key not in plainest or len(plan.case.engine_label) < len(plainest[key].case.engine_label):
+            plainest[key] = plan
+    return list(plainest.values())
 
 
 def resume_session(store: Store, options: Options) -> Session:
@@ -200,7 +200,7 @@ def warm_kernels(progress: Progress) -> None:
     folder = kernel_cache.use_kernel_cache()
     if not kernel_cache.is_warm(folder):
         lost = f", for this command only: {kernel_cache.cache_root()} cannot be written"
-        with progress.step(f"compiling kernels{', once' if kernel_cache.is_kept(folder) else lost}"):
+        with progress.step(f"compiling kernels{', once' if kernel_cache.is_filled(folder) else lost}"):
             kernel_cache.warm(folder)
 
 

@@ -30,10 +30,10 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
     """
     random = np.random.default_rng([seed, number])
     groups = _joined(scene)
-    held = {name for joint in scene.joints if joint.b is None for name in groups[joint.a]}
-    held |= {name for body in scene.bodies if body.fixed for name in groups[body.name]}
+    immovable = {name for joint in scene.joints if joint.b is None for name in groups[joint.a]}
+    immovable |= {name for body in scene.bodies if body.fixed for name in groups[body.name]}
     drawn: dict[str, Array] = {}  # by the group's first body
-    spins: dict[str, Array] = {}  # rad/s, of those that are held
+    spins: dict[str, Array] = {}  # rad/s, of those that are immovable
     bodies: list[Any] = []
     for body in scene.bodies:
         first = min(groups[body.name])
@@ -41,11 +41,11 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
         turn = random.uniform(-1.0, 1.0, 1 if isinstance(scene, PlanarScene) else 3)
         if body.fixed:
             bodies.append(body)
-        elif body.name in held:
+        elif body.name in immovable:
             spins[body.name] = PERTURBATION * turn
             bodies.append(body)
         else:
-            least = min(2.0 * mass.reach(b.shape) for b in scene.bodies if b.name in groups[body.name])
+            least = min(2.0 * mass.bounding_radius(b.shape) for b in scene.bodies if b.name in groups[body.name])
             position = np.array(body.position) + PERTURBATION * least * shift
             bodies.append(body.model_copy(update={"position": tuple(position.tolist())}))
     if spins:
@@ -106,11 +106,11 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, _, _ = start_in_space(scene)
 
-    def place(name: str | None, anchor: Any) -> Array:
+    def anchor_point(name: str | None, anchor: Any) -> Array:
         point = vector_in_space(anchor)
         return point if name is None else position[index[name]] + mul(rotation_matrix(orientation[index[name]]), point)
 
-    at_a, at_b = place(joint.a, joint.anchor_a), place(joint.b, joint.anchor_b)
+    at_a, at_b = anchor_point(joint.a, joint.anchor_a), anchor_point(joint.b, joint.anchor_b)
 
     def parting(direction: Array, on_a: Array) -> Array:
         """Of b's anchor against the point of a, along the direction."""
@@ -155,7 +155,7 @@ def floors(scene: Scene) -> dict[str, float]:
     M g d (J),  M d w (kg m/s),  M d w L (kg m^2/s),  d w / g (s),  with w = sqrt(g / L), the rate at which they fall.
     """
     free = [body for body in scene.bodies if not body.fixed]
-    sizes = [2.0 * mass.reach(body.shape) for body in free]
+    sizes = [2.0 * mass.bounding_radius(body.shape) for body in free]
     M = float(masses(scene)[[not body.fixed for body in scene.bodies]].sum())
     L, d, g = min(sizes), PERTURBATION * max(sizes), float(norm(scene.gravity))
     w = math.sqrt(g / L)
@@ -175,23 +175,23 @@ def floors(scene: Scene) -> dict[str, float]:
 def horizon(scene: Scene, motions: Sequence[Trajectory]) -> float:
     """Share of the duration up to which the motions of several starts agree, to PREDICTABLE of the smallest body."""
     free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
-    reach = np.array([mass.reach(scene.bodies[i].shape) for i in free])
+    bounding_radius = np.array([mass.bounding_radius(scene.bodies[i].shape) for i in free])
     shared = set(motions[0].time.tolist()).intersection(*(motion.time.tolist() for motion in motions[1:]))
     time = np.array(sorted(shared))
-    points = np.stack([_points(motion, time, free, reach) for motion in motions])
-    return predictable_until(time, points, PREDICTABLE * 2.0 * float(reach.min())) / float(time[-1])
+    points = np.stack([_points(motion, time, free, bounding_radius) for motion in motions])
+    return predictable_until(time, points, PREDICTABLE * 2.0 * float(bounding_radius.min())) / float(time[-1])
 
 
-def _points(motion: Trajectory, time: Array, free: Sequence[int], reach: Array) -> Array:
+def _points(motion: Trajectory, time: Array, free: Sequence[int], bounding_radius: Array) -> Array:
     """(T, P, D) m: of each free body the centre, and the points that its axes reach furthest from it."""
     at = np.searchsorted(motion.time, time, side="right") - 1
     centre = motion.position[at][:, free]
     if isinstance(motion, PlanarTrajectory):
         angle = motion.angle[at][:, free]
-        ends = [centre + reach[:, None] * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=-1)]
+        ends = [centre + bounding_radius[:, None] * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=-1)]
     else:
         turned = rotation.matrices(motion.orientation[at][:, free])
-        ends = [centre + reach[:, None] * turned[..., axis] for axis in (0, 1)]  # along the body's x and y
+        ends = [centre + bounding_radius[:, None] * turned[..., axis] for axis in (0, 1)]  # along the body's x and y
     return np.concatenate([centre, *ends], axis=1)
 
 

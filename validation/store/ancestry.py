@@ -1,7 +1,7 @@
 """Which commits come before which, and so which acceptances count where.
 
-Kept are the commits of runs and merge bases, each with the nearest kept ones before it: a few per run, however long the
-project's history is.
+Stored are the commits of runs and merge bases, each with the nearest stored ones before it: a few per run, however long
+the project's history is.
 """
 
 import json
@@ -69,13 +69,13 @@ def base_revision(connection: Connection, run: int) -> BaseRevision:
     row = connection.execute(
         select(Run.branch, Run.commit, Run.base, Run.merge_base, Run.default_branch).where(Run.id == run)
     ).one()
-    kept = _commits(connection)
+    stored = _commits(connection)
     before = None
     if row.base:
-        before = kept.up_to(row.merge_base) or frozenset((row.merge_base,))
+        before = stored.up_to(row.merge_base) or frozenset((row.merge_base,))
     own: frozenset[str] | None = None
     if row.branch not in main_branches(row.default_branch):
-        own = kept.generation(row.commit, before or frozenset())
+        own = stored.generation(row.commit, before or frozenset())
         if own is None and row.branch == DETACHED:
             own = frozenset((row.commit,))
     return BaseRevision(
@@ -84,12 +84,12 @@ def base_revision(connection: Connection, run: int) -> BaseRevision:
         own=own,
         base=row.base,
         before=before,
-        generations=kept.generations,
+        generations=stored.generations,
     )
 
 
 def generations(connection: Connection) -> dict[str, int]:
-    """Of the commits that are kept."""
+    """Of the commits that are stored."""
     return _commits(connection).generations
 
 
@@ -139,18 +139,18 @@ def _commits(connection: Connection) -> Commits:
     return Commits(connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all())
 
 
-def keep(connection: Connection, history: History, more: Collection[str] = ()) -> None:
-    """The commits of runs in this history, its head and `more`. What comes between those that are kept already is put
+def save(connection: Connection, history: History, more: Collection[str] = ()) -> None:
+    """The commits of runs in this history, its head and `more`. What comes between those that are stored already is put
     there."""
     runs = set(connection.execute(select(Run.commit).distinct()).scalars())
-    kept = {row.hash: row.parents for row in connection.execute(select(Commit.hash, Commit.parents))}
-    wanted = {history.head, *history.parents[history.head], *more, *runs, *kept} & history.parents.keys()
-    if wanted <= kept.keys():
+    stored = {row.hash: row.parents for row in connection.execute(select(Commit.hash, Commit.parents))}
+    wanted = {history.head, *history.parents[history.head], *more, *runs, *stored} & history.parents.keys()
+    if wanted <= stored.keys():
         return
     generations = history.generations()
     for commit, parents in history.nearest(wanted).items():
         text = json.dumps(parents)
-        if commit not in kept:
+        if commit not in stored:
             insert_new(connection, Commit, {"hash": commit, "generation": generations[commit], "parents": text})
-        elif kept[commit] != text:
+        elif stored[commit] != text:
             connection.execute(update(Commit).where(Commit.hash == commit).values(parents=text))

@@ -62,6 +62,6 @@ class Comparisons(Database):
         with self._reading() as connection:
             found = connection.execute(select(models.Comparison.lines).where(models.Comparison.id == number)).scalar()
         if found is None:
-            listed = ", ".join(str(one.number) for one in self.comparisons()[:8]) or "none yet"
-            raise StoreError(f"comparison {number}: not in this database; it has: {listed}")
+            known_numbers = ", ".join(str(one.number) for one in self.comparisons()[:8]) or "none yet"
+            raise StoreError(f"comparison {number}: not in this database; it has: {known_numbers}")
         return found.splitlines()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 PACKING = 1
 LEVEL = 1  # 6 takes half as long again for 2 % less
 NOISE_BITS = 7.5  # of 8: a byte plane of a higher entropy shrinks by less than it costs
-LOOK = 4096  # bytes of a plane that are looked at
+SEEN_BYTES = 4096  # bytes of a plane that are looked at
 
 Bytes = NDArray[np.uint8]
 
@@ -91,8 +91,8 @@ def _blocks(line: bytes) -> Iterator[tuple[int, int, int]]:
 
 def _noisy(planes: Bytes) -> NDArray[np.bool_]:
     """Of (8, n) byte planes, those whose entropy is so near to 8 bits that compressing is in vain."""
-    seen = planes[:, :: max(1, planes.shape[1] // LOOK)]
-    if seen.shape[1] < LOOK // 8:
+    seen = planes[:, :: max(1, planes.shape[1] // SEEN_BYTES)]
+    if seen.shape[1] < SEEN_BYTES // 8:
         return np.zeros(8, np.bool_)
     of_plane = seen + 256 * np.arange(8)[:, None]
     share = np.bincount(of_plane.ravel(), minlength=8 * 256).reshape(8, 256) / seen.shape[1]

@@ -16,7 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModu
 from validation.store.errors import StoreError
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
-REACH_LIMIT = 10  # s to reach a server
+CONNECT_TIMEOUT = 10  # s to reach a server
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
 ELSEWHERE = "nothing was run. Without --db results go to ./upright.db"
 SQLITE_MAGIC = b"SQLite format 3\0"
@@ -30,7 +30,7 @@ def connect(where: str) -> tuple[Engine, str]:
             _check_file(Path(url.database))
         return _sqlite(url), url.database or "memory"
     name = f"{url.host or 'localhost'}:{url.port or 5432}" if url.host else f"{url.database}"
-    arguments = {"connect_timeout": REACH_LIMIT} if url.get_backend_name() == "postgresql" else {}
+    arguments = {"connect_timeout": CONNECT_TIMEOUT} if url.get_backend_name() == "postgresql" else {}
     try:
         return create_engine(url, connect_args=arguments, pool_pre_ping=True), name
     except NoSuchModuleError:
@@ -124,19 +124,19 @@ def uninterrupted() -> Iterator[None]:
         yield
         return
     before = signal.getsignal(signal.SIGINT)
-    held = False
+    interrupted = False
 
-    def hold(*_: object) -> None:
-        nonlocal held
-        held = True
+    def defer(*_: object) -> None:
+        nonlocal interrupted
+        interrupted = True
         signal.signal(signal.SIGINT, before)
 
-    signal.signal(signal.SIGINT, hold)
+    signal.signal(signal.SIGINT, defer)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if held:
+        if interrupted:
             signal.raise_signal(signal.SIGINT)
 
 

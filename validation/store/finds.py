@@ -55,8 +55,8 @@ class Finds(Database):
             found = _finds(connection, models.Find.id == number)
             if not found:
                 known = connection.execute(select(models.Find.id).order_by(models.Find.id)).scalars().all()
-                listed = ", ".join(str(n) for n in known[-8:]) or "none yet"
-                raise StoreError(f"find {number}: not in this database; it has: {listed}")
+                known_numbers = ", ".join(str(n) for n in known[-8:]) or "none yet"
+                raise StoreError(f"find {number}: not in this database; it has: {known_numbers}")
         return found[0]
 
 

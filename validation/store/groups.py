@@ -8,13 +8,23 @@ from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import changes_from_json, defects_from_json
-from validation.review.groups import GONE, Decision, Group, Occurrence, Place, gravest_first, gravity, group_key, member
+from validation.review.groups import (
+    GONE,
+    Decision,
+    Group,
+    Occurrence,
+    RunRef,
+    gravest_first,
+    gravity,
+    group_key,
+    member,
+)
 from validation.review.ledger import Act, Entry, Mark, Statement
 from validation.store import judgements, ledger, models, runs
 from validation.store.ancestry import BaseRevision, base_revision, latest_first, others, ranks
 from validation.store.connection import Database
 from validation.store.errors import StoreError
-from validation.store.since import PRINTS, fingerprint_of, places
+from validation.store.since import PRINTS, fingerprint_of, run_refs
 
 Case, Run, Verdict = models.Case, models.Run, models.Verdict
 EntryCase, GroupMember = models.EntryCase, models.GroupMember
@@ -80,7 +90,7 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
         histories = [row for row in histories if row.group_id in open_]
     of_these = models.Group.id.in_({row.group_id for row in histories})
     rows = connection.execute(select(models.Group.__table__).where(of_these).order_by(models.Group.id)).all()
-    at = places(connection, {number for row in rows for number in (row.since_run, row.good_run)})
+    at = run_refs(connection, {number for row in rows for number in (row.since_run, row.good_run)})
     since = {row.id: at[row.since_run] for row in rows}
     occurrences = _occurrences(connection, histories, since, latest, seen_from, rank)
     decisions = _decisions(connection, rows, since, seen_from, foreign_commits)
@@ -155,7 +165,7 @@ def _acceptance_of(connection: Connection, results: Results, seen_from: BaseRevi
     identities = {identity for identity, _ in results}
     now = datetime.now(UTC)
     for entry in ledger.entries(connection, models.Entry.id.in_(covering)):
-        if entry.holds(now):
+        if entry.in_effect(now):
             there = judgements.newest_on(connection, entry.branch, seen_from)
             if all(identity in there and there[identity].entry_id == entry.number for identity in identities):
                 return entry
@@ -236,7 +246,7 @@ def _latest(
 def _occurrences(
     connection: Connection,
     histories: Sequence[Any],
-    since: Mapping[int, Place],
+    since: Mapping[int, RunRef],
     latest: Mapping[int, Any],
     seen_from: BaseRevision,
     rank: Mapping[int, int],
@@ -252,7 +262,7 @@ def _occurrences(
         .order_by(Case.id)
     )
     rows = connection.execute(query).all()
-    at = places(connection, {row.run_id for row in rows})
+    at = run_refs(connection, {row.run_id for row in rows})
     baselines = judgements.in_effect(connection, seen_from)
     numbers = {baselines[row.identity_key].entry_id for row in rows if row.identity_key in baselines}
     numbers |= {row.entry_id for row in rows if row.entry_id is not None}
@@ -263,7 +273,7 @@ def _occurrences(
     for row in rows:
         baseline, newest = baselines.get(row.identity_key), latest[row.id]
         judged_by = entries.get(row.entry_id)
-        if judged_by and not judged_by.holds(now):
+        if judged_by and not judged_by.in_effect(now):
             judged_by = None
         if baseline and judged_by and baseline.entry_id < judged_by.number:
             baseline = None  # superseded, as the run knew
@@ -271,7 +281,7 @@ def _occurrences(
             Occurrence(
                 verdict=judgements.verdict_of(row),
                 number=row.id,
-                place=at[row.run_id],
+                reported_by=at[row.run_id],
                 fingerprint=fingerprint_of(row),
                 latest=newest.word,
                 rebased=rank.get(newest.accepted_run, 0) >= rank[since[row.group_id].run],
@@ -286,7 +296,7 @@ def _occurrences(
 def _decisions(
     connection: Connection,
     rows: Iterable[Any],
-    since: Mapping[int, Place],
+    since: Mapping[int, RunRef],
     seen_from: BaseRevision,
     foreign_commits: Sequence[int],
 ) -> dict[tuple[int, str], list[Decision]]:

@@ -173,7 +173,7 @@ def in_effect(connection: Connection, seen_from: BaseRevision) -> dict[str, Any]
     """Identity -> the row in effect: of the nearest branch that has any, the newest not expired, not undone. But what a
     change has accepted itself is replaced by what its base accepts later, once the change is built on that."""
     found: dict[str, Any] = {}
-    rows = _holding(connection, seen_from.branches)
+    rows = _acceptances_in_effect(connection, seen_from.branches)
     before = cache(partial(comes_before, connection))
     for branch in reversed(seen_from.branches):
         counting = [r for r in rows if r.branch == branch and seen_from.counts(branch, r.commit, dirty=r.dirty)]
@@ -200,10 +200,10 @@ def _replaced(own: Any, theirs: Any, rows: Sequence[Any], before: Callable[[str,
 
 def newest_on(connection: Connection, branch: str, seen_from: BaseRevision) -> dict[str, Any]:
     """Identity -> the row in effect on a branch, of whichever of its commits."""
-    return seen_from.newest(_holding(connection, [branch]))
+    return seen_from.newest(_acceptances_in_effect(connection, [branch]))
 
 
-def _holding(connection: Connection, branches: Sequence[str]) -> list[Any]:
+def _acceptances_in_effect(connection: Connection, branches: Sequence[str]) -> list[Any]:
     """Neither expired nor undone."""
     rows = connection.execute(
         ledger.ACCEPTED.add_columns(models.Run.commit, models.Run.dirty, *PRINTS)

@@ -26,10 +26,10 @@ def migrate(engine: Engine, name: str) -> None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         found = revision_of(connection, name)
         if found != HEAD:
-            kept = _copy(engine, found) if found else None
+            copied = _copy(engine, found) if found else None
             upgrade(connection, HEAD)
-            if kept:
-                print(f"{name}: of an older Upright, brought up to date; as it was: {kept}", file=sys.stderr)
+            if copied:
+                print(f"{name}: of an older Upright, brought up to date; as it was: {copied}", file=sys.stderr)
 
 
 def _copy(engine: Engine, revision: str) -> Path | None:

@@ -72,7 +72,7 @@ class Runs(Database):
             if rows:
                 connection.execute(insert(models.Case), [_case_row(run, key, case) for key, case in rows.items()])
             if history is not None:
-                ancestry.keep(connection, history, [lineage.merge_base] if lineage else [])
+                ancestry.save(connection, history, [lineage.merge_base] if lineage else [])
             ancestry.put_in_order(connection)
             return run
 

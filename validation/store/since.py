@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.orm import aliased
 
 from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
-from validation.review.groups import NOTABLE, Place, fingerprint, group_key, shares_finding
+from validation.review.groups import NOTABLE, RunRef, fingerprint, group_key, shares_finding
 from validation.store import ledger, models
 from validation.store.ancestry import BaseRevision, comes_after, latest_first, others, ranks
 from validation.store.connection import insert_new
@@ -47,11 +47,11 @@ def _findings_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect
     return {change.metric for change in changes if change.move == word}
 
 
-def places(connection: Connection, numbers: Collection[int]) -> dict[int, Place]:
+def run_refs(connection: Connection, numbers: Collection[int]) -> dict[int, RunRef]:
     """Of these runs."""
     query = select(Run.id, Run.commit, Run.dirty, Run.started).where(Run.id.in_(numbers))
     return {
-        row.id: Place(run=row.id, commit=row.commit, dirty=row.dirty, when=row.started)
+        row.id: RunRef(run=row.id, commit=row.commit, dirty=row.dirty, when=row.started)
         for row in connection.execute(query)
     }
 
@@ -117,9 +117,9 @@ class Grouping:
 
     def _group(self, branch: str, verdict: Verdict, since: int, good: int | None) -> int:
         """Its number; it is made where there is none of this commit yet."""
-        place = places(self._connection, [since])[since]
+        ref = run_refs(self._connection, [since])[since]
         engine = verdict.case.engine_label
-        key = group_key(branch, place, engine, verdict.word)
+        key = group_key(branch, ref, engine, verdict.word)
         found = select(Group.id, Group.good_run).where(Group.key == key)
         if self._connection.execute(found).first() is None:
             row = {"key": key, "branch": branch, "engine_label": engine, "word": verdict.word}

@@ -26,7 +26,7 @@ Status = Literal["ok", "fails", "note"]
 
 DT = 1.0 / 240.0  # s
 RESUMED = 125  # steps, on a whole number of the recorder's strides
-PUSHES = 60  # steps: the first body turns by 2.5 rad meanwhile
+STEADY = 60  # steps: the first body turns by 2.5 rad meanwhile
 SPIN = 10.0  # rad/s: more than a turn, so that a wrapped angle is seen
 SLOWEST = 1.0 / 40.0  # s between samples: 60 a second, on whole steps
 LAG_ALLOWED = 0.1  # of a step; single precision is off by a hundredth
@@ -282,7 +282,10 @@ def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check
     force = np.array([3.0, -1.0, 2.0][:width])
     start = np.array(body.position)
     arm = np.array([0.0, 0.2, 0.1][:width])
-    for where, steps, point, scale in (("the centre", PUSHES, None, 1.0), ("a point", 1, (start + arm).tolist(), 50.0)):
+    for where, steps, point, scale in (
+        ("the centre", STEADY, None, 1.0),
+        ("a point", 1, (start + arm).tolist(), 50.0),
+    ):
         exercise = {"ability": "apply_force", "body": 0, "force": (scale * force).tolist(), "point": point}
         pushed = run(scene, exercise | {"steps": steps})
         if pushed.trajectory is None or free.trajectory is None:

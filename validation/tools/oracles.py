@@ -19,7 +19,7 @@ ENERGY_SHARE = 0.05  # of the energy scale: discretised engines gain a little by
 SKIN = 0.01  # m: engines rest bodies on a gap or a skin of about this; lifting small bodies onto it is no fault
 SLOW = 0.1  # m/s: nor is it to push what touched at the start apart as slowly as this
 MOMENTUM_SHARE = 1e-3  # of the momentum scale
-ROUND_OFF = 1e-6  # m/s of the whole: where nothing moved, single precision
+SPEED_TOLERANCE = 1e-6  # m/s of the whole: where nothing moved, single precision
 
 
 def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
@@ -37,13 +37,13 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
     allowed = energy_allowed(scene)
     if gained is not None and gained.value > allowed:
         broken["energy gained"] = f"energy rose by {gained.value:.3g} J without a source; tolerated: {allowed:.3g} J"
-    axes = kept_momentum(scene)
+    axes = conserved_axes(scene)
     if axes:
         m = np.where(np.isinf(masses(scene)), 0.0, masses(scene))
         momentum = np.einsum("b,sbi->si", m, simulation.trajectory.velocity)
         elapsed = simulation.trajectory.time[:, None]
         drift = np.abs(momentum - momentum[0] - m.sum() * np.array(scene.gravity) * elapsed)[:, axes].max()
-        allowed = MOMENTUM_SHARE * momentum_scale(scene) + ROUND_OFF * m.sum()
+        allowed = MOMENTUM_SHARE * momentum_scale(scene) + SPEED_TOLERANCE * m.sum()
         if not drift <= allowed:  # also where it overflows and is no number
             broken["momentum not kept"] = (
                 f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
@@ -64,7 +64,7 @@ def energy_scale(scene: PlanarScene) -> float:
     total = 0.0
     for body in scene.bodies:
         if body.mass is not None:
-            size = mass.reach(body.shape)
+            size = mass.bounding_radius(body.shape)
             square = squared(body.velocity[0]) + squared(body.velocity[1]) + squared(size * body.spin)
             total += 0.5 * body.mass * square
             total += body.mass * g * size
@@ -77,12 +77,12 @@ def momentum_scale(scene: PlanarScene) -> float:
     total = 0.0
     for body in scene.bodies:
         if body.mass is not None:
-            fall = (2.0 * g * mass.reach(body.shape)) ** 0.5
+            fall = (2.0 * g * mass.bounding_radius(body.shape)) ** 0.5
             total += body.mass * (float(elementary.hypot(*body.velocity)) + fall)
     return total
 
 
-def kept_momentum(scene: PlanarScene) -> list[int]:
+def conserved_axes(scene: PlanarScene) -> list[int]:
     """Axes along which nothing outside pushes: all of a scene of free bodies, x over level frictionless ground."""
     if scene.damping.linear or scene.springs or scene.thrusters or scene.joints:
         return []

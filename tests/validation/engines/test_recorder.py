@@ -3,7 +3,7 @@
 import numpy as np
 
 from scenarios.catalogue import scenario_of
-from validation.engines.shared.recorder import World, record, step_clock
+from validation.engines.shared.recorder import World, collected_step_times, record
 
 DT = 1.0 / 240.0
 SCENE = scenario_of("bouncing-ball").scene
@@ -41,7 +41,7 @@ class Bouncing(World):
 
 def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
     monkeypatch.setattr("validation.engines.shared.recorder.BLOCK_BYTES", block_bytes)
-    with step_clock() as times:
+    with collected_step_times() as times:
         motion = record(Bouncing(as_bytes=as_bytes), SCENE, DT)
     return motion, times, round(SCENE.duration / DT)
 

@@ -51,7 +51,7 @@ def test_where_no_folder_can_be_kept_that_is_said_and_nothing_is_left_behind(tmp
         patch.setattr(kernel_cache.tempfile, "tempdir", str(temporary))
         folders = {kernel_cache.use_kernel_cache(), kernel_cache.use_kernel_cache()}
     [folder] = folders
-    assert folder.parent == temporary and not kernel_cache.is_kept(folder)
+    assert folder.parent == temporary and not kernel_cache.is_filled(folder)
     folder.rmdir()
     kernel_cache.temporary_folder.cache_clear()
     # A command that ends by an error, after which the folder of its kernels is gone too.

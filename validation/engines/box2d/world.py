@@ -145,7 +145,7 @@ class World(SlabWorld):
     def step(self, *, watched: bool = False) -> None:
         """With a listener Box2D reports its contacts as it solves them, which only slows the step."""
         if self.has_forces:
-            self._push()
+            self._apply_forces()
         self.steps += 1
         if watched or self._listens:
             self.world.contactListener = self._reporter if watched else self._silent
@@ -158,7 +158,7 @@ class World(SlabWorld):
             if listener and listener.faults:
                 raise listener.faults[0]
 
-    def _push(self) -> None:
+    def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the step to come, as of the bodies' present state."""
         given = self.state().astype(np.float64)
         wrenches = planar_wrenches(self.scene, self.steps * self.dt, given[:, :3], given[:, 3:]).tolist()

@@ -32,10 +32,17 @@ from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
-from validation.engines.shared.joint_tree import Link, joint_forest, kept_apart, link_state, loop_fault, start_fault
+from validation.engines.shared.joint_tree import (
+    Link,
+    joint_forest,
+    link_state,
+    loop_fault,
+    non_colliding_pairs,
+    start_fault,
+)
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
-from validation.engines.shared.solid_pieces import Piece, solid_pieces, wall_of
+from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
 from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
@@ -82,7 +89,7 @@ class Dart(SteppingEngine):
     )
 
     def cannot(self, scene: Scene) -> str | None:
-        if any(piece.kind == "hull" for body in scene.bodies for piece in solid_pieces(body.shape, 0)):
+        if any(piece.kind == "hull" for body in scene.bodies for piece in spatial_pieces(body.shape, 0)):
             return f"{MESH}: a polygon has to be of rectangles"
         laws = no_values("DART", PairLaws(scene), friction="min", restitution="product")
         return laws or start_fault(scene) or loop_fault("DART", scene)
@@ -114,12 +121,12 @@ class DartWorld(MaximalWorld):
         self._links, loops = joint_forest(scene)
         self._add_bodies()
         self._add_boundaries()
-        for i, j in kept_apart(scene):
+        for i, j in non_colliding_pairs(scene):
             self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
         for joint in loops:
             self._close_loop(joint)
         for i in self.free:
-            self.place(i, *(part[i] for part in self.in_space))
+            self.set_body_state(i, *(part[i] for part in self.in_space))
         self._set_coordinates(*self.start)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
@@ -156,7 +163,7 @@ class DartWorld(MaximalWorld):
                 joint.setAxis(link.axis)
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
-            for k, piece in enumerate(solid_pieces(body.shape, 0)):
+            for k, piece in enumerate(spatial_pieces(body.shape, 0)):
                 node = self._add_shape(self._nodes[i], _shape(piece), i, k)
                 node.setRelativeTransform(_pose(np.array(piece.center), rotation_matrix(turned_about_z(piece.angle))))
         for i in sorted(skeletons):
@@ -211,13 +218,13 @@ class DartWorld(MaximalWorld):
         for link in self._links:
             if link.joint is None:
                 continue
-            joint, (place, rate) = self._joints[link.body], link_state(self.scene, link, *state)
+            joint, (set_body_state, rate) = self._joints[link.body], link_state(self.scene, link, *state)
             if not link.slides:
                 above = np.eye(3) if link.parent is None else rotation_matrix(orientation[link.parent])
                 still = above @ joint.getTransformFromParentBodyNode().rotation()
                 vector = Rotation.from_matrix(still.T @ rotation_matrix(orientation[link.body])).as_rotvec()
-                place = vector if link.axis is None else np.array([vector @ link.axis])
-            joint.setPositions(place)
+                set_body_state = vector if link.axis is None else np.array([vector @ link.axis])
+            joint.setPositions(set_body_state)
             joint.setVelocities(rate)
 
     # --- stepping and reading --------------------------------------------------------------------------
@@ -227,16 +234,16 @@ class DartWorld(MaximalWorld):
         if self.planar:
             for link in self._links:
                 if link.joint is None:
-                    self._hold_in_plane(link.body)
+                    self._project_to_plane(link.body)
 
-    def _hold_in_plane(self, body: int) -> None:
+    def _project_to_plane(self, body: int) -> None:
         turn, slide = np.split(self._joints[body].getPositions(), 2)  # rotation vector and position
         if max(abs(turn[0]), abs(turn[1]), abs(slide[2])) > OUT_OF_PLANE:
             node = self._nodes[body]
             rotation, velocity = node.getWorldTransform().rotation(), node.getCOMLinearVelocity()
             upright = np.array(turned_about_z(math.atan2(rotation[1, 0], rotation[0, 0])))
             spin = np.array([0.0, 0.0, node.getAngularVelocity()[2]])
-            self.place(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
+            self.set_body_state(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
 
     def body_states(self) -> Iterator[BodyState]:
         for i in self.free:
@@ -250,11 +257,11 @@ class DartWorld(MaximalWorld):
                 node.getAngularVelocity().tolist(),
             )
 
-    def push(self, body: int, force: Array, torque: Array) -> None:
+    def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
         self._nodes[body].addExtForce(force, np.zeros(3), False, True)
         self._nodes[body].addExtTorque(torque, False)
 
-    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+    def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         """A body that hangs on a joint is where its coordinate has it."""
         joint = self._joints[body]
         if not isinstance(joint, dynamics.FreeJoint):

@@ -38,10 +38,10 @@ from validation.engines.mujoco.model import CONNECTS_SITES, MULTICCD_BY_DEFAULT,
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
-from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
 from validation.records.trajectory import Trajectory
 
-TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | TIES
+TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | WALLS | JOINTS | HINGES | TIES
 TAKES |= {"concave-polygon", "rolling-resistance"}
 BECAUSE = {
     "restitution": "MuJoCo has no coefficient of restitution",
@@ -143,7 +143,7 @@ class World(recorder.SceneWorld):
 
     def step(self, *, watched: bool) -> None:
         if self.has_forces:
-            self._push()
+            self._apply_forces()
         if self._applied:
             self.data.xfrc_applied += self._extra
         mujoco.mj_step(self.model, self.data)
@@ -151,7 +151,7 @@ class World(recorder.SceneWorld):
             self._applied, self._extra[:], self.data.xfrc_applied[:] = False, 0.0, 0.0
         self.steps += 1
 
-    def _push(self) -> None:
+    def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, at the state that the step starts from."""
         data, layout = self.data, self.layout
         state = self._links() if layout.links else [part[0] for part in self.decode(self._bytes(), 1)]

@@ -18,10 +18,17 @@ from scenarios.contact import contact_radius
 from scenarios.scene import PlanarScene, Rod, Rope, Scene, colliding_pairs, masses
 from validation.engines.engine import Settings
 from validation.engines.shared import embedding
-from validation.engines.shared.joint_tree import Joint, Link, frame_at_zero, holds_something, joint_forest, kept_apart
+from validation.engines.shared.joint_tree import (
+    Joint,
+    Link,
+    frame_at_zero,
+    is_effective,
+    joint_forest,
+    non_colliding_pairs,
+)
 from validation.engines.shared.linear_contact import linear_contact
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import solid_pieces
+from validation.engines.shared.spatial_pieces import spatial_pieces
 
 CONNECTS_SITES = hasattr(mujoco, "MjSpec") and hasattr(mujoco.MjSpec, "compiler")  # from 3.2.5 on
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
@@ -71,7 +78,7 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
         for shape in _boundary_geoms(boundary, settings):
             laws.add_geom(world, j, shape)
     laws.close()
-    ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and holds_something(scene, j))]
+    ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and is_effective(scene, j))]
     _add_ties(tendon, equality, scene, ties, [*nodes, world], settings)
     model = mujoco.MjModel.from_xml_string(ElementTree.tostring(root, encoding="unicode"))
     for k, rod in enumerate(joint for joint in ties if isinstance(joint, (Rod, Rope))):
@@ -160,7 +167,7 @@ def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
 
 def _body_geoms(asset: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
     """Of a body's shape."""
-    for k, piece in enumerate(solid_pieces(shape, None)):
+    for k, piece in enumerate(spatial_pieces(shape, None)):
         if piece.kind == "hull":
             _add(asset, "mesh", name=f"{name}m{k}", vertex=piece.points)
             yield {"type": "mesh", "mesh": f"{name}m{k}"}
@@ -241,7 +248,7 @@ class _ContactLaws:
         if self._friction is None:
             self._list_pairs()
         else:
-            for i, j in kept_apart(self._scene):
+            for i, j in non_colliding_pairs(self._scene):
                 _add(self._contact, "exclude", body1=f"b{i}", body2=f"b{j}")
 
     def _list_pairs(self) -> None:

@@ -32,8 +32,8 @@ from validation.engines.engine import Setting, Settings, SteppingEngine, Value, 
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
-from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
-from validation.engines.takes import HINGES, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
+from validation.engines.takes import HINGES, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -63,7 +63,7 @@ FREE = {
 }
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
-TAKES = PLANAR | SPATIAL | SOLVER | SOLIDS | WALLS | HINGES | TIES
+TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
 BECAUSE = {
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
@@ -139,7 +139,7 @@ class PhysXWorld(MaximalWorld):
         self._bodies: list[Any] = []
         self._add_bodies()
         self._add_boundaries()
-        for joint in self.held_joints():
+        for joint in self.effective_joints():
             self._add_joint(joint)
 
     # --- bodies and boundaries ------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class PhysXWorld(MaximalWorld):
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
             made = physx.PhysxRigidStaticComponent() if body.fixed else physx.PhysxRigidDynamicComponent()
-            for piece in solid_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"])):
+            for piece in spatial_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"])):
                 shape = _shape(piece, self._materials[i])
                 shape.contact_offset = self._settings["contact_offset"]
                 if body.group:  # those of one group, in bits 2 and 3, pass through each other
@@ -220,10 +220,10 @@ class PhysXWorld(MaximalWorld):
         for row in np.frombuffer(self._system.pack(), np.float32).reshape(-1, STATE).tolist():
             yield row[4:7], row[:4], row[7:10], row[10:]
 
-    def push(self, body: int, force: Array, torque: Array) -> None:
+    def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
         self._bodies[body].add_force_torque(force, torque)
 
-    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+    def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         rows = np.frombuffer(self._system.pack(), np.float32).reshape(-1, STATE).copy()
         rows[self.free.index(body)] = np.concatenate([orientation, position, velocity, spin])
         self._system.unpack(rows.tobytes())

@@ -44,10 +44,10 @@ from validation.engines.shared.embedding import vector_in_space, wrenches_in_spa
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
-from validation.engines.shared.solid_pieces import facet_settings
-from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
+from validation.engines.shared.spatial_pieces import facet_settings
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 
-TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SOLIDS | WALLS | JOINTS | HINGES | {"restitution"}
+TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | WALLS | JOINTS | HINGES | {"restitution"}
 BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
@@ -174,11 +174,11 @@ class World(recorder.SceneWorld):
 
     def step(self, *, watched: bool) -> None:
         if self.has_forces:
-            self._push()
+            self._apply_forces()
         self.steps += 1
         pb.stepSimulation(physicsClientId=self._client)
 
-    def _push(self) -> None:
+    def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
         state = [part[0] for part in self._parts(self.read(), 1)]  # the sign of a quaternion is by chance
         force, torque = wrenches_in_space(self.scene, self.steps * self.dt, *state)
@@ -251,7 +251,7 @@ class World(recorder.SceneWorld):
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         self.steps = round(time / self.dt)
         for link in self._built.links:
-            self._built.place(link, *state)
+            self._built.set_link_state(link, *state)
         if not self.planar:  # the signs of the next quaternions go on from these
             self._last = state[1][self._order]
 
@@ -280,11 +280,11 @@ class World(recorder.SceneWorld):
             return None
         _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
         normals = -np.array(normal)
-        pushes = -self.dt * (
+        impulses = -self.dt * (
             -normals * np.array(pressing)[:, None]
             + np.array(along) * np.array(rubbing)[:, None]
             + np.array(along_2) * np.array(rubbing_2)[:, None]
         )
         points = (np.array(on_a) + np.array(on_b)) / 2
         first, second = ([self._built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
-        return self.in_dimension(first, second, points, normals, gap, pushes)
+        return self.in_dimension(first, second, points, normals, gap, impulses)

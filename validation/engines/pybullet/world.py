@@ -10,10 +10,17 @@ from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
 from validation.engines.shared import embedding, joint_tree
-from validation.engines.shared.joint_tree import Link, frame_at_zero, joint_forest, kept_apart, link_state, start_turn
+from validation.engines.shared.joint_tree import (
+    Link,
+    frame_at_zero,
+    joint_forest,
+    link_state,
+    non_colliding_pairs,
+    start_turn,
+)
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import solid_pieces, wall_of
+from validation.engines.shared.spatial_pieces import spatial_pieces, wall_of
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body
@@ -89,7 +96,7 @@ class Built:
             number = self._call(pb.createMultiBody, 0.0, shape, small, origin.tolist())
             self.member[number, BASE] = j
         self._set_contact_laws()
-        for i, j in kept_apart(scene):
+        for i, j in non_colliding_pairs(scene):
             (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
             self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
         for joint in loops:
@@ -190,7 +197,7 @@ class Built:
             else:
                 self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
         for link in tree:
-            self.place(link, *self._start, moved=False)
+            self.set_link_state(link, *self._start, moved=False)
 
     def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
         center = np.zeros(3) if link.anchor is None else -link.anchor
@@ -206,7 +213,7 @@ class Built:
             center=center,
         )
 
-    def place(self, link: Link, *state: Any, moved: bool = True) -> None:
+    def set_link_state(self, link: Link, *state: Any, moved: bool = True) -> None:
         """Sets a body to its part of a state of the scene; `moved`: also a base that was made where it is."""
         number, k = self.addresses[link.body]
         if link.joint is not None:
@@ -235,7 +242,7 @@ class Built:
 
     def _shape(self, i: int, center: Array) -> int:
         """Of a body whose frame has its origin at `center` (3,) of the frame that it is fixed to."""
-        (piece,) = solid_pieces(self._scene.bodies[i].shape, int(self._settings["ellipsoid_subdivisions"]))
+        (piece,) = spatial_pieces(self._scene.bodies[i].shape, int(self._settings["ellipsoid_subdivisions"]))
         given: dict[str, Any] = {"collisionFramePosition": (center + np.array(piece.center)).tolist()}
         match piece.kind:
             case "sphere":

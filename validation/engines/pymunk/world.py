@@ -151,7 +151,7 @@ class World(SlabWorld):
     def step(self, *, watched: bool = False) -> None:
         self.steps += 1
         if self.has_forces:
-            self._push()
+            self._apply_forces()
         for body, force, point in self._applied:
             body.apply_force_at_world_point(force, point)
         self._applied.clear()
@@ -159,7 +159,7 @@ class World(SlabWorld):
         if self._faults:
             raise self._faults[0]
 
-    def _push(self) -> None:
+    def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the step to come.
 
         The step moves the bodies before it accelerates them, so the forces are those of where they will be;
@@ -205,8 +205,8 @@ class World(SlabWorld):
         self._fields = names.BODY_ID | names.POSITION | names.ANGLE | names.VELOCITY | names.ANGULAR_VELOCITY
         self._buffer = batch.Buffer()
         batch.get_space_bodies(self.space, self._fields, self._buffer)
-        self._listed = bytes(self._buffer.int_buf())
-        row = _rows(self._listed)
+        self._first_order = bytes(self._buffer.int_buf())
+        row = _rows(self._first_order)
         self._rows = np.array([row[body.id] for body in self.bodies], np.intp)
 
     def read(self) -> bytes:
@@ -218,11 +218,11 @@ class World(SlabWorld):
             )
         self._buffer.clear()
         batch.get_space_bodies(self.space, self._fields, self._buffer)
-        listed = bytes(self._buffer.int_buf())
-        if listed == self._listed:
+        numbers = bytes(self._buffer.int_buf())
+        if numbers == self._first_order:
             return bytes(self._buffer.float_buf())
-        row = _rows(listed)  # bodies fell asleep or woke: they are listed elsewhere then
-        order = [row[number] for number in np.frombuffer(self._listed, np.uintp).tolist()]
+        row = _rows(numbers)  # bodies fell asleep or woke: they are in another order then
+        order = [row[number] for number in np.frombuffer(self._first_order, np.uintp).tolist()]
         return bytes(np.frombuffer(self._buffer.float_buf(), np.float64).reshape(-1, WIDTH)[order].tobytes())
 
     def decode(self, raw: bytes, steps: int) -> tuple[Array, Array]:
@@ -269,6 +269,6 @@ def contact_points(
         yield in_order(a, b, middle, (nx, ny), gap, (px, py))
 
 
-def _rows(listed: bytes) -> dict[int, int]:
+def _rows(numbers: bytes) -> dict[int, int]:
     """Body's number -> its row."""
-    return {number: i for i, number in enumerate(np.frombuffer(listed, np.uintp).tolist())}
+    return {number: i for i, number in enumerate(np.frombuffer(numbers, np.uintp).tolist())}

@@ -37,11 +37,11 @@ from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import vector_in_space
-from validation.engines.shared.joint_tree import kept_apart
+from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.solid_pieces import Piece, facet_settings, solid_pieces, wall_of
-from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, WALLS
+from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
+from validation.engines.takes import HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
 FRICTION_MODELS = {"simplified": rapier.FrictionModel.SIMPLIFIED, "coulomb": rapier.FrictionModel.COULOMB}
@@ -61,7 +61,7 @@ LOCKED = {
 }
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
-TAKES = PLANAR | SPATIAL | SOLVER | SOLIDS | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
+TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
 BECAUSE = {
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
     "rod": "Rapier has no joint that keeps a distance",
@@ -144,7 +144,7 @@ class RapierWorld(MaximalWorld):
         self._set_parameters()
         self._friction = self.laws.shape_values("friction", "product")
         self._restitution = self.laws.shape_values("restitution", "product")
-        apart = set(kept_apart(scene))
+        apart = set(non_colliding_pairs(scene))
         pairs_set = self._friction is None or self._restitution is None
         self._hooks = rapier.ActiveHooks.empty()
         if apart:
@@ -155,7 +155,7 @@ class RapierWorld(MaximalWorld):
             self._world.physics_hooks = _PairHooks(self.laws, apart, set_laws=pairs_set)
         self._add_bodies()
         self._add_boundaries()
-        for joint in self.held_joints():
+        for joint in self.effective_joints():
             self._add_joint(joint)
 
     def _set_parameters(self) -> None:
@@ -189,7 +189,7 @@ class RapierWorld(MaximalWorld):
                 builder = builder.gyroscopic_forces(bool(np.ptp(self.inertia[i]) > 0.0))
                 if self.planar:
                     builder = builder.locked_axes(IN_PLANE)
-            pieces = solid_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"]))
+            pieces = spatial_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"]))
             handle = self._world.add_body(builder, [self._with_laws(_collider(piece), i) for piece in pieces])
             self._handles.append(handle)
             self._bodies.append(self._world.rigid_bodies[handle])
@@ -254,13 +254,13 @@ class RapierWorld(MaximalWorld):
             q = body.rotation
             yield tuple(body.translation), (q.w, q.i, q.j, q.k), tuple(body.linvel), tuple(body.angvel)
 
-    def push(self, body: int, force: Array, torque: Array) -> None:
+    def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
         pushed = self._bodies[body]
         pushed.add_force(tuple(force.tolist()))
         pushed.add_torque(tuple(torque.tolist()))
         self._pushed.append(pushed)
 
-    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+    def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         placed: Any = self._bodies[body]
         placed.position = _pose(position, orientation)
         placed.linvel, placed.angvel = tuple(velocity.tolist()), tuple(spin.tolist())

@@ -34,8 +34,8 @@ from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.reference.world import world_of
-from validation.engines.shared.recorder import one_call, times_kept
-from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SOLIDS, SOLVER, SPATIAL, TIES, WALLS, not_taken
+from validation.engines.shared.recorder import one_call, regular_sample_times
+from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS, not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
@@ -60,11 +60,11 @@ SETTINGS = {
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,
 }
-TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SOLIDS | WALLS
+TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SHAPES | WALLS
 TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon"}
 TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
-ROUND_OFF = 1e-12  # m, which is no overlap to be refused
+OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
@@ -96,8 +96,8 @@ class Reference:
     def declines(self, scene: Scene) -> str | None:
         if reason := not_taken(self, scene):
             return reason
-        if (part := part_for(scene)) is not None:
-            return part.declines(scene)
+        if (module := module_for(scene)) is not None:
+            return module.declines(scene)
         assert isinstance(scene, PlanarScene)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
@@ -118,14 +118,14 @@ class Reference:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
-        if (part := part_for(scene)) is not None:
-            return part.simulate(scene, dt, settings)
+        if (module := module_for(scene)) is not None:
+            return module.simulate(scene, dt, settings)
         assert isinstance(scene, PlanarScene)
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
         own = library.Settings(**given)  # type: ignore[arg-type]
         with one_call(scene, dt):
-            motion = library.simulate_at(world_of(scene), times_kept(scene, dt), own)
+            motion = library.simulate_at(world_of(scene), regular_sample_times(scene, dt), own)
         return trajectory_of(motion, scene, dt)
 
 
@@ -137,7 +137,7 @@ def flies(scene: Scene) -> bool:
     return stated.impact_law not in (None, *IMPACT_LAWS) or stated.impact_order not in (None, *IMPACT_ORDERS)
 
 
-def part_for(scene: Scene) -> Any:
+def module_for(scene: Scene) -> Any:
     """The module that declines and simulates the scene; None: it is for the planar engine."""
     if flies(scene):
         return reference_flights
@@ -159,7 +159,7 @@ def warm_up_plane() -> None:
     slack = library.Rope(first=1, second=2, first_point=(0.0, 0.0), second_point=(0.0, 0.0), length=9.0)
     world = library.World(bodies=bodies, connectors=(slack,))
     library.simulate(world, 0.5, 1.0 / 60.0)
-    penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - ROUND_OFF, 0.0), (0.0, 1.2, 0.0)]]))
+    penetration(world, np.array([[(0.0, 0.0, 0.0), (0.0, 0.5 - OVERLAP_TOLERANCE, 0.0), (0.0, 1.2, 0.0)]]))
 
 
 # --- motion to trajectory -------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def trajectory_of(motion: LocatedMotion, scene: PlanarScene, dt: float) -> Plana
     """Every sample. Of the contacts those between bodies and boundaries: ropes, which press nothing, are left out."""
     count = len(scene.bodies)
     contacts, impacts = motion.contacts, motion.impacts
-    touch, struck = (of_bodies(scene, pair) for pair in (contacts.pair, impacts.pair))
+    closed, impact_rows = (of_bodies(scene, pair) for pair in (contacts.pair, impacts.pair))
     sample = np.repeat(np.arange(len(motion.time)), np.diff(motion.first_contact))
     return PlanarTrajectory(
         time=motion.time,
@@ -178,20 +178,20 @@ def trajectory_of(motion: LocatedMotion, scene: PlanarScene, dt: float) -> Plana
         pose=np.ascontiguousarray(motion.pose[:, :count]),
         twist=np.ascontiguousarray(motion.twist[:, :count]),
         contacts=Contacts(
-            sample=sample[touch],
-            a=contacts.pair[touch, 0],
-            b=contacts.pair[touch, 1],
-            point=contacts.point[touch],
-            normal=contacts.normal[touch],
-            gap=contacts.gap[touch],
-            impulse=dt * along(contacts.normal, contacts.force, contacts.friction)[touch],
+            sample=sample[closed],
+            a=contacts.pair[closed, 0],
+            b=contacts.pair[closed, 1],
+            point=contacts.point[closed],
+            normal=contacts.normal[closed],
+            gap=contacts.gap[closed],
+            impulse=dt * along(contacts.normal, contacts.force, contacts.friction)[closed],
         ),
         impacts=Impacts(
-            time=impacts.time[struck],
-            a=impacts.pair[struck, 0],
-            b=impacts.pair[struck, 1],
-            point=impacts.point[struck],
-            impulse=along(impacts.normal, impacts.impulse, impacts.friction)[struck],
+            time=impacts.time[impact_rows],
+            a=impacts.pair[impact_rows, 0],
+            b=impacts.pair[impact_rows, 1],
+            point=impacts.point[impact_rows],
+            impulse=along(impacts.normal, impacts.impulse, impacts.friction)[impact_rows],
         ),
     )
 

@@ -12,7 +12,7 @@ from scenarios.boundaries import HalfPlane, HalfSpace
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, colliding_pairs, inertias
 from validation.engines.engine import Settings
-from validation.engines.shared.recorder import one_call, times_kept
+from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 LAWS = {  # of a scene: of `simulate_flights`
@@ -37,7 +37,7 @@ def declines(scene: Scene) -> str | None:
         return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
     round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (shapes.Disc, shapes.Sphere))}
     for body in scene.bodies:
-        if not body.fixed and touching_points(body.shape) is None:
+        if not body.fixed and collision_points(body.shape) is None:
             return ONLY.format(law, f"a {body.shape.kind}")
     if other := next((b for b in scene.boundaries if not isinstance(b, (HalfPlane, HalfSpace))), None):
         return ONLY.format(law, f"a {other.kind}")
@@ -48,7 +48,7 @@ def declines(scene: Scene) -> str | None:
     return None
 
 
-def touching_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[Array, float] | None:
+def collision_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[Array, float] | None:
     """Points (P, D) and the radius of the balls about them, whose hull the shape is; None for other shapes."""
     match shape:
         case shapes.Disc():
@@ -85,7 +85,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
         motion = simulate_flights(
             tuple(flyer(scene, i) for i in range(count)),
             tuple((np.array(b.point), np.array(b.normal) / norm(np.array(b.normal))) for b in planes),
-            times_kept(scene, dt),
+            regular_sample_times(scene, dt),
             gravity=np.array(scene.gravity),
             law=LAWS[scene.contact.impact_law or OWN_LAW],
             order=scene.contact.impact_order,
@@ -96,7 +96,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
 
 def flyer(scene: Scene, i: int) -> Flyer:
     body = scene.bodies[i]
-    points = touching_points(body.shape)
+    points = collision_points(body.shape)
     dimension = len(scene.gravity)
     at, radius = points if points is not None else (np.zeros((1, dimension)), 0.0)
     return Flyer(

@@ -9,7 +9,7 @@ from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces, spatial_wrenches
 from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.recorder import one_call, times_kept
+from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.records.trajectory import SpatialTrajectory
 
 SETTINGS = {
@@ -17,12 +17,12 @@ SETTINGS = {
         default=1e-12, low=1e-14, high=1e-4, doc="in space: relative error of a step of bodies that joints hold"
     ),
 }
-MAY_TOUCH = "the reference engine has joints in space where no bodies can touch; {!r} and {!r} can"
+MAY_COLLIDE = "the reference engine has joints in space where no bodies can touch; {!r} and {!r} can"
 
 
 def declines(scene: SpatialScene) -> str | None:
     for a, b in colliding_pairs(scene):
-        return MAY_TOUCH.format(a, b)
+        return MAY_COLLIDE.format(a, b)
     try:
         simulate_mechanism(mechanism_of(scene), [0.0])
     except MechanismError as error:
@@ -75,6 +75,6 @@ def simulate(scene: SpatialScene, dt: float, settings: Settings) -> SpatialTraje
     """Raises JointError, with the figures, rather than go on wrongly."""
     with one_call(scene, dt):
         tolerance = float(settings["joint_tolerance"])
-        motion = simulate_mechanism(mechanism_of(scene), times_kept(scene, dt), tolerance=tolerance)
+        motion = simulate_mechanism(mechanism_of(scene), regular_sample_times(scene, dt), tolerance=tolerance)
     parts = {name: getattr(motion, name) for name in ("time", *SpatialTrajectory.STATE)}
     return SpatialTrajectory(dt=dt, velocity_lag=0.0, **parts)

@@ -131,7 +131,7 @@ def slide(scene: PlanarScene, joint: Prismatic, a: int, b: int, ends: list[Point
     turned = scene.bodies[a].angle
     ahead = turn((ux, uy), turned)  # in the world
     off = ahead[0] * (ends[1][1] - ends[0][1]) - ahead[1] * (ends[1][0] - ends[0][0])
-    span = max(mass.reach(scene.bodies[i].shape) for i in (a, b) if i >= 0)
+    span = max(mass.bounding_radius(scene.bodies[i].shape) for i in (a, b) if i >= 0)
     along = turn((span * ux, span * uy), turned - (scene.bodies[b].angle if b >= 0 else 0.0))
     points = (joint.anchor_b, (joint.anchor_b[0] + along[0], joint.anchor_b[1] + along[1]))
     return [

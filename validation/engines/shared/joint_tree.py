@@ -55,7 +55,7 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
         i = None if name is None else index[name]
         return None if i is None or not free[i] else i
 
-    left = [joint for joint in scene.joints if isinstance(joint, TreeJoint) and holds_something(scene, joint)]
+    left = [joint for joint in scene.joints if isinstance(joint, TreeJoint) and is_effective(scene, joint)]
     left.sort(key=lambda joint: isinstance(joint, (Revolute, Ball)))
 
     def hang(joint: TreeJoint, child_is_a: bool) -> Link:
@@ -161,7 +161,7 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
     return np.array([2.0 * math.atan2(turned[1:] @ link.axis, turned[0])]), np.array([rate @ link.axis])
 
 
-def kept_apart(scene: Scene) -> list[tuple[int, int]]:
+def non_colliding_pairs(scene: Scene) -> list[tuple[int, int]]:
     """Pairs of bodies that pass through each other: joined by a joint without `collide`, or of one group."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     pairs = {(index[j.a], index[j.b]) for j in scene.joints if j.b is not None and not j.collide}
@@ -173,7 +173,7 @@ def kept_apart(scene: Scene) -> list[tuple[int, int]]:
     return sorted({(min(pair), max(pair)) for pair in pairs})
 
 
-def holds_something(scene: Scene, joint: Joint) -> bool:
+def is_effective(scene: Scene, joint: Joint) -> bool:
     """Whether one end of the joint can move."""
     return any(body.name in (joint.a, joint.b) and not body.fixed for body in scene.bodies)
 
@@ -191,7 +191,7 @@ def start_fault(scene: Scene) -> str | None:
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     position, orientation, velocity, spin = start_in_space(scene)
     for joint in scene.joints:
-        if not isinstance(joint, TreeJoint) or not holds_something(scene, joint):
+        if not isinstance(joint, TreeJoint) or not is_effective(scene, joint):
             continue
         ends = []
         for name, anchor in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)):
@@ -200,7 +200,7 @@ def start_fault(scene: Scene) -> str | None:
                 i = index[name]
                 arm = rotation_matrix(orientation[i]) @ point
                 point, move, turn = position[i] + arm, velocity[i] + np.cross(spin[i], arm), spin[i]
-                size = mass.reach(scene.bodies[i].shape)
+                size = mass.bounding_radius(scene.bodies[i].shape)
             ends.append((point, move, turn, size))
         (point_a, move_a, turn_a, size_a), (point_b, move_b, turn_b, size_b) = ends
         size = max(size_a, size_b)

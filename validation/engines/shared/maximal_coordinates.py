@@ -12,7 +12,7 @@ import numpy as np
 from reference_engine.array_types import Array
 from scenarios.scene import Scene, masses
 from validation.engines.shared import embedding
-from validation.engines.shared.joint_tree import holds_something
+from validation.engines.shared.joint_tree import is_effective
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import SceneWorld, filled
 
@@ -50,11 +50,11 @@ class MaximalWorld(SceneWorld):
         """One step."""
         raise NotImplementedError
 
-    def push(self, body: int, force: Array, torque: Array) -> None:
+    def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
         """Force (3,) at the centre of mass and torque (3,) on a body of the scene, world axes, for the next step."""
         raise NotImplementedError
 
-    def place(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+    def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         """Sets the state of a free body."""
         raise NotImplementedError
 
@@ -68,10 +68,10 @@ class MaximalWorld(SceneWorld):
             force, torque = embedding.wrenches_in_space(self.scene, self.steps * self.dt, *state)
             for i in self.free:
                 more, turn = self._extra.get(i, (0.0, 0.0))
-                self.push(i, force[i] + more, torque[i] + turn)
+                self.apply_wrench(i, force[i] + more, torque[i] + turn)
         else:
             for i, (more, turn) in self._extra.items():
-                self.push(i, more, turn)
+                self.apply_wrench(i, more, turn)
         self._extra.clear()
         self.advance()
         self.steps += 1
@@ -103,7 +103,7 @@ class MaximalWorld(SceneWorld):
         self._begin_turns(parts)
         self.steps = round(time / self.dt)
         for i in self.free:
-            self.place(i, *(part[i] for part in (embedding.state_in_space(*parts) if self.planar else parts)))
+            self.set_body_state(i, *(part[i] for part in (embedding.state_in_space(*parts) if self.planar else parts)))
         self.read()
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
@@ -117,9 +117,9 @@ class MaximalWorld(SceneWorld):
 
     # --- for engines ---------------------------------------------------------------------------------------
 
-    def held_joints(self) -> list[Any]:
+    def effective_joints(self) -> list[Any]:
         """The joints of the scene of which one end can move."""
-        return [joint for joint in self.scene.joints if holds_something(self.scene, joint)]
+        return [joint for joint in self.scene.joints if is_effective(self.scene, joint)]
 
     def contact_rows(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Any] | None:
         """Rows of first and second member, point, normal, gap and impulse, all in space, as the record loop wants."""

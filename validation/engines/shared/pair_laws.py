@@ -23,7 +23,7 @@ HOW_COMBINED = {
     "mean": "takes the mean of two bodies' {}",
     "min": "takes the smaller {} of two bodies",
 }
-ROUND_OFF = 1e-12  # relative; a square root squared
+FIT_TOLERANCE = 1e-12  # relative; a square root squared
 
 
 class PairLaws:
@@ -79,7 +79,9 @@ class PairLaws:
             # sqrt(p q) = law is p q = law^2
             targets = laws if rule == "product" else {pair: law * law for pair, law in laws.items()}
             values = _for_the_product(targets, len(self.laws))
-            fits = all(math.isclose(values[i] * values[j], law, rel_tol=ROUND_OFF) for (i, j), law in targets.items())
+            fits = all(
+                math.isclose(values[i] * values[j], law, rel_tol=FIT_TOLERANCE) for (i, j), law in targets.items()
+            )
         return [values[kind] for kind in self.kind] if fits else None
 
 

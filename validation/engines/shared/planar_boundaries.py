@@ -53,7 +53,7 @@ class Slab:
         h = self.half_length
         return (-h, -h), (h, -h), (h, 0.0), (-h, 0.0)
 
-    def holds(self, scene: PlanarScene, positions: Array) -> bool:
+    def reaches_far_enough(self, scene: PlanarScene, positions: Array) -> bool:
         """Whether every free body's centre, (S, B, 2), stayed above it. Raises OffTheSlabError where one left the
         longest. What is not finite is nowhere, and found to be that by whoever looks at the motion.
         """
@@ -97,7 +97,7 @@ class SlabWorld(SceneWorld):
         Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it.
         """
         assert isinstance(motion, PlanarTrajectory)
-        if all(one.holds(self.scene, motion.position) for one in self.slabs):
+        if all(one.reaches_far_enough(self.scene, motion.position) for one in self.slabs):
             return None
         return type(self)(self.scene, self.dt, self.settings, LONGER * self._lengthening)
 
@@ -115,18 +115,18 @@ def slab(scene: PlanarScene, plane: HalfPlane, lengthening: float = 1.0) -> Slab
     """
     pose, twist = planar_start(scene)
     free = np.array([not body.fixed for body in scene.bodies])
-    reaches = np.array([mass.reach(body.shape) for body in scene.bodies])
+    radii = np.array([mass.bounding_radius(body.shape) for body in scene.bodies])
     normal, point, gravity = np.array(plane.normal), np.array(plane.point), np.array(scene.gravity)
     tangent = np.array([normal[1], -normal[0]])
     offset = (pose[:, :2] - point) @ tangent
     middle = 0.5 * (offset[free].min() + offset[free].max())
     origin = point + middle * tangent
-    height = np.abs((pose[:, :2] - point) @ normal)[free].max() + reaches[free].max()
-    speed = (np.hypot(twist[:, 0], twist[:, 1]) + np.abs(twist[:, 2]) * reaches)[free].max()
+    height = np.abs((pose[:, :2] - point) @ normal)[free].max() + radii[free].max()
+    speed = (np.hypot(twist[:, 0], twist[:, 1]) + np.abs(twist[:, 2]) * radii)[free].max()
     speed += math.sqrt(2.0 * float(np.hypot(*gravity)) * height)
     duration = scene.duration
     travel = speed * duration + 0.5 * abs(float(gravity @ tangent)) * duration**2
-    extent = (np.abs(offset - middle) + reaches)[free].max()
+    extent = (np.abs(offset - middle) + radii)[free].max()
     likely = SPARE_FACTOR * (extent + travel) + SPARE
     longest = max(likely, SPARE_FACTOR * (extent + furthest_travel(scene)) + SPARE)
     return Slab(

@@ -1,4 +1,4 @@
-"""The record loop: one for all engines that step. Which samples to keep, the clock of the steps, the hash of the state.
+"""The record loop: one for all engines that step. Which samples to store, the time of each step, the hash of the state.
 
 An adapter's `build` makes a `World`; `record` steps it, reads it and asks for its contacts. An engine that moves in
 bulk fills a `Recorder` itself, or makes its trajectory on its own.
@@ -36,24 +36,24 @@ State = bytes | Sequence[Any]
 Rows = Sequence[Any]
 """a, b, points, normals, gaps, impulses on b: the columns of `Contacts`, of one sample."""
 
-_clocks: list[list[float]] = []
+_collectors: list[list[float]] = []
 
 
 @contextmanager
-def step_clock() -> Iterator[list[float]]:
+def collected_step_times() -> Iterator[list[float]]:
     """Collects the wall time of each step (s) of whatever records inside; times are no part of a trajectory."""
     times: list[float] = []
-    _clocks.append(times)
+    _collectors.append(times)
     try:
         yield times
     finally:
-        _clocks.remove(times)
+        _collectors.remove(times)
 
 
 def report_step_times(times: Sequence[float]) -> None:
     """For an engine that steps in bulk and has timed itself."""
-    for clock in _clocks:
-        clock.extend(times)
+    for collector in _collectors:
+        collector.extend(times)
 
 
 def step_count(scene: Scene, dt: float) -> int:
@@ -65,19 +65,19 @@ def stride_of(dt: float) -> int:
     return max(1, math.ceil(1.0 / (BASE_RATE * dt) - 1e-9))
 
 
-def kept_anyway(step: Indices, dt: float) -> Flags:
+def regular_samples(step: Indices, dt: float) -> Flags:
     """Which steps are samples where nothing happens: those of the base rate, and now and then the one after."""
     strides, beyond = np.divmod(step, stride_of(dt))
-    kept: Flags = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
-    return kept
+    regular: Flags = (beyond == 0) | ((beyond == 1) & (strides % PAIR_EVERY == 0))
+    return regular
 
 
-def times_kept(scene: Scene, dt: float) -> Array:
+def regular_sample_times(scene: Scene, dt: float) -> Array:
     """s: of the samples of a motion in which nothing happens."""
     step = np.arange(step_count(scene, dt) + 1)
-    keep = kept_anyway(step, dt)
-    keep[-1] = True
-    return np.asarray(step[keep] * dt, np.float64)
+    chosen = regular_samples(step, dt)
+    chosen[-1] = True
+    return np.asarray(step[chosen] * dt, np.float64)
 
 
 @contextmanager
@@ -207,19 +207,19 @@ class Recorder:
         gravity = np.array(scene.gravity)
         self._fall = gravity * dt
         self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
-        self._reach = np.array([mass.reach(body.shape) for body in scene.bodies])
+        self._radius = np.array([mass.bounding_radius(body.shape) for body in scene.bodies])
         self._kind = PlanarTrajectory if self._planar else SpatialTrajectory
         widths = self._kind.STATE.values()
         bodies = len(scene.bodies)
         self._block = max(8, min(self.step_count + 1, BLOCK_BYTES // (8 * bodies * sum(widths))))
         self._state = [np.zeros((self._block, bodies, width)) for width in widths]
         self._first = 0  # the step in row 0 of the block
-        self._filled = 0  # rows of the block in use, those of `_kept_bytes` included
-        self._kept_bytes: list[bytes] = []  # of the last rows, not yet decoded
+        self._filled = 0  # rows of the block in use, those of `_raw_rows` included
+        self._raw_rows: list[bytes] = []  # of the last rows, not yet decoded
         self._step = -1
-        self._keep_until = -1
-        self._kept_steps: list[Indices] = []
-        self._kept_state: list[list[Array]] = [[] for _ in widths]
+        self._sampled_until = -1
+        self._sampled_steps: list[Indices] = []
+        self._sampled_state: list[list[Array]] = [[] for _ in widths]
         self._digest = hashlib.sha256()
         self._raw_given = False
         self._contacts: list[tuple[NDArray[Any], ...]] = []
@@ -229,7 +229,7 @@ class Recorder:
         raw = world.raw()
         state = world.read()
         if isinstance(state, bytes):
-            self.keep(state)
+            self.read_raw(state)
         else:
             self.read(*state, raw=raw)
 
@@ -247,10 +247,10 @@ class Recorder:
             self._raw_given = True
             self._digest.update(raw if isinstance(raw, bytes) else np.ascontiguousarray(raw).tobytes())
 
-    def keep(self, raw: bytes) -> None:
+    def read_raw(self, raw: bytes) -> None:
         """The state after a step as the engine holds it, for `decode` to read later; the hash is over it."""
         self._begin_sample()
-        self._kept_bytes.append(raw)
+        self._raw_rows.append(raw)
         self._filled += 1
 
     def _begin_sample(self) -> None:
@@ -259,7 +259,7 @@ class Recorder:
             self._flush(last=False)
 
     def wants_contacts(self, step: int) -> bool:
-        """Whether the state after this step and the one before will both be kept: the momentum balance needs both."""
+        """Whether the state after this step and the one before are both samples: the momentum balance needs both."""
         strides, beyond = divmod(step, self._stride)
         return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
 
@@ -280,8 +280,8 @@ class Recorder:
 
     def trajectory(self) -> Trajectory:
         self._flush(last=True)
-        steps = np.concatenate(self._kept_steps)
-        parts: dict[str, Any] = dict(zip(self._kind.STATE, map(np.concatenate, self._kept_state)))
+        steps = np.concatenate(self._sampled_steps)
+        parts: dict[str, Any] = dict(zip(self._kind.STATE, map(np.concatenate, self._sampled_state)))
         return self._kind(
             **parts,
             time=np.asarray(steps * self.dt, np.float64),
@@ -294,39 +294,39 @@ class Recorder:
     # --- inside ---
 
     def _flush(self, *, last: bool) -> None:
-        """Keep what is worth keeping of the block; its last two rows stay, for an impact in the first new step."""
+        """Store the samples of the block; its last two rows stay, for an impact in the first new step."""
         filled = self._filled
-        if self._kept_bytes:
-            assert self._decode is not None, "keep() needs a Recorder with decode"
+        if self._raw_rows:
+            assert self._decode is not None, "read_raw() needs a Recorder with decode"
             self._raw_given = True
-            raw = b"".join(self._kept_bytes)
+            raw = b"".join(self._raw_rows)
             self._digest.update(raw)
-            for array, part in zip(self._state, self._decode(raw, len(self._kept_bytes)), strict=True):
-                array[filled - len(self._kept_bytes) : filled] = part
-            self._kept_bytes.clear()
+            for array, part in zip(self._state, self._decode(raw, len(self._raw_rows)), strict=True):
+                array[filled - len(self._raw_rows) : filled] = part
+            self._raw_rows.clear()
         new = [array[:filled] for array in self._state]
         fresh = slice(0 if self._first == 0 else 2, filled)
         if not self._raw_given:
             for array in new:
                 self._digest.update(array[fresh].tobytes())
         step = self._first + np.arange(filled)
-        keep = kept_anyway(step, self.dt) | (step <= self._keep_until)
+        chosen = regular_samples(step, self.dt) | (step <= self._sampled_until)
         if last:
-            keep[-1] = True
+            chosen[-1] = True
         met = 1 + np.flatnonzero(self._meets(new))  # rows whose step met something
         for offset in (-2, -1, 0, 1, 2):
             row = met + offset
-            keep[row[(row >= 0) & (row < filled)]] = True
+            chosen[row[(row >= 0) & (row < filled)]] = True
         if met.size:
-            self._keep_until = int(step[met[-1]]) + 2
-        done = self._kept_steps[-1][-1] if self._kept_steps else -1
-        keep &= step > done
+            self._sampled_until = int(step[met[-1]]) + 2
+        done = self._sampled_steps[-1][-1] if self._sampled_steps else -1
+        chosen &= step > done
         end = filled if last else filled - 2
-        rows = np.flatnonzero(keep[:end])
+        rows = np.flatnonzero(chosen[:end])
         if rows.size:
-            self._kept_steps.append(step[rows])
-            for kept, array in zip(self._kept_state, new):
-                kept.append(array[rows].copy())
+            self._sampled_steps.append(step[rows])
+            for samples, array in zip(self._sampled_state, new):
+                samples.append(array[rows].copy())
         if not last:
             for array in self._state:
                 array[:2] = array[filled - 2 : filled].copy()
@@ -336,7 +336,7 @@ class Recorder:
         """(rows - 1,): whether some free body changed its velocity by more than gravity can from row i to i + 1."""
         velocity, spin = (state[1][..., :2], state[1][..., 2:]) if self._planar else (state[2], state[3])
         jump = np.linalg.norm(np.diff(velocity, axis=0) - self._fall, axis=2)
-        jump += self._reach * np.linalg.norm(np.diff(spin, axis=0), axis=2)
+        jump += self._radius * np.linalg.norm(np.diff(spin, axis=0), axis=2)
         return (jump[:, self._free] > self._jump).any(axis=1)
 
     def _contact_arrays(self, steps: Indices) -> Contacts | None:

@@ -163,22 +163,23 @@ def _noticed(values: Array, floor: Floor) -> list[int]:
 
 def _settled(values: Array, floor: Floor, starts: Sequence[int]) -> list[Shift]:
     """Each where the values on both sides place it; without those that the values since have taken back."""
-    kept = list(starts)
+    remaining = list(starts)
     at = 0
-    while at < len(kept):
-        first = kept[at - 1] if at else 0
-        last = kept[at + 1] if at + 1 < len(kept) else len(values)
-        settled = _placed(values[first:last], floor, kept[at] - first)
+    while at < len(remaining):
+        first = remaining[at - 1] if at else 0
+        last = remaining[at + 1] if at + 1 < len(remaining) else len(values)
+        settled = _placed(values[first:last], floor, remaining[at] - first)
         if settled is None:
-            kept.pop(at)
+            remaining.pop(at)
             at = max(at - 1, 0)  # the one before has other neighbours now
         else:
-            kept[at] = first + settled
+            remaining[at] = first + settled
             at += 1
-    bounds = [0, *kept, len(values)]
+    bounds = [0, *remaining, len(values)]
     levels = [_rounded(values[a:b], floor) for a, b in itertools.pairwise(bounds)]
     return [
-        _shift(start, start, before, after, floor) for start, (before, after) in zip(kept, itertools.pairwise(levels))
+        _shift(start, start, before, after, floor)
+        for start, (before, after) in zip(remaining, itertools.pairwise(levels))
     ]
 
 
@@ -243,9 +244,9 @@ def _ramp(values: Array, steps: Sequence[int]) -> _Ramp | None:
     gain = n * elementary.log(left_by_steps / left_by_ramp) if left_by_ramp > 0.0 else math.inf
     if gain + parameters * elementary.log(n) <= 0.0:
         return None
-    kept = np.clip(values, *np.quantile(values, OUTLYING))
-    slope = float(mul(centred[best], kept) / mul(centred[best], centred[best]))
-    intercept = float(kept.mean() - slope * shapes[best].mean())
+    remaining = np.clip(values, *np.quantile(values, OUTLYING))
+    slope = float(mul(centred[best], remaining) / mul(centred[best], centred[best]))
+    intercept = float(remaining.mean() - slope * shapes[best].mean())
     return _Ramp(*pairs[best], (float(intercept), float(intercept + slope)))
 
 

@@ -18,7 +18,7 @@ from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
 
 T = TypeVar("T")
 AXES = ("x", "y", "z")
-CONTACT_PARTS = (("impulse", "N s"), ("gap", "m"), ("normal", "1"), ("point", "m"))
+CONTACT_FIELDS = (("impulse", "N s"), ("gap", "m"), ("normal", "1"), ("point", "m"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def first_divergence(accepted: Trajectory, new: Trajectory, members: Sequence[st
         raise ValueError(f"new: no time in common with accepted, which has {accepted.time[0]:g} s first")
     poses = _poses(accepted, was, new, now)
     velocities = _velocities(accepted, was, new, now)
-    differs = np.stack([part.size > 0.0 for part in (*poses, *velocities)]).any(axis=(0, 2))  # (C,)
+    differs = np.stack([one.size > 0.0 for one in (*poses, *velocities)]).any(axis=(0, 2))  # (C,)
     if not differs.any():
         return Divergence(first=None, contact=_first_contact(accepted, was, new, now, members))
     at = int(np.argmax(differs))
@@ -88,14 +88,14 @@ def common_samples(accepted: Array, new: Array) -> tuple[Indices, Indices]:
         nth = np.arange(len(time)) - np.searchsorted(time, time, side="left")
         return list(zip(time.tolist(), nth.tolist()))
 
-    place = {key: i for i, key in enumerate(keys(accepted))}
-    shared = [(place[key], i) for i, key in enumerate(keys(new)) if key in place]
+    accepted_row = {key: i for i, key in enumerate(keys(accepted))}
+    shared = [(accepted_row[key], i) for i, key in enumerate(keys(new)) if key in accepted_row]
     pairs = np.array(shared, np.int64).reshape(-1, 2)
     return pairs[:, 0], pairs[:, 1]
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Differences:
     """Sizes of differences at C samples of B bodies in K coordinates."""
 
     size: Array  # (C, B)
@@ -103,10 +103,10 @@ class _Part:
     name: Callable[[int, int], str]  # of sample and body: the coordinate
 
 
-def _part(old: Array, new: Array, unit: str, names: Sequence[str]) -> _Part:
+def _differences(old: Array, new: Array, unit: str, names: Sequence[str]) -> _Differences:
     """(C, B, K) each; the coordinate is the one that differs most."""
     apart = _apart(old, new)
-    return _Part(apart.max(axis=2), unit, lambda i, b: names[int(np.argmax(apart[i, b]))])
+    return _Differences(apart.max(axis=2), unit, lambda i, b: names[int(np.argmax(apart[i, b]))])
 
 
 def _apart(old: Array, new: Array) -> Array:
@@ -117,10 +117,10 @@ def _apart(old: Array, new: Array) -> Array:
     return apart
 
 
-def _poses(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) -> list[_Part]:
+def _poses(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) -> list[_Differences]:
     if isinstance(accepted, PlanarTrajectory) and isinstance(new, PlanarTrajectory):
-        turned = _part(accepted.pose[was, :, 2:], new.pose[now, :, 2:], "rad", ("angle",))
-        return [_part(accepted.position[was], new.position[now], "m", AXES), turned]
+        turned = _differences(accepted.pose[was, :, 2:], new.pose[now, :, 2:], "rad", ("angle",))
+        return [_differences(accepted.position[was], new.position[now], "m", AXES), turned]
     assert not isinstance(accepted, PlanarTrajectory) and not isinstance(new, PlanarTrajectory)
     old, q = accepted.orientation[was], new.orientation[now]
     # q and -q are one rotation; |q - p| = 2 sin(angle / 4)
@@ -128,35 +128,35 @@ def _poses(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) ->
     same = (q == old).all(axis=2) | (q == -old).all(axis=2)
     angle = np.where(same, 0.0, 4.0 * elementary.asin(np.minimum(chord / 2.0, 1.0)))
     angle[np.isnan(angle)] = np.inf
-    turned = _Part(angle, "rad", lambda i, b: "rotation")
-    return [_part(accepted.position[was], new.position[now], "m", AXES), turned]
+    turned = _Differences(angle, "rad", lambda i, b: "rotation")
+    return [_differences(accepted.position[was], new.position[now], "m", AXES), turned]
 
 
-def _velocities(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) -> list[_Part]:
+def _velocities(accepted: Trajectory, was: Indices, new: Trajectory, now: Indices) -> list[_Differences]:
     old, spin = accepted.spin[was], new.spin[now]
     if isinstance(new, PlanarTrajectory):
         old, spin = old[..., None], spin[..., None]
     spins = ("spin",) if isinstance(new, PlanarTrajectory) else tuple(f"spin {axis}" for axis in AXES)
-    moved = _part(accepted.velocity[was], new.velocity[now], "m/s", [f"velocity {axis}" for axis in AXES])
-    return [moved, _part(old, spin, "rad/s", spins)]
+    moved = _differences(accepted.velocity[was], new.velocity[now], "m/s", [f"velocity {axis}" for axis in AXES])
+    return [moved, _differences(old, spin, "rad/s", spins)]
 
 
 def _largest(
-    parts: Sequence[_Part], at: int, new: Trajectory, now: Indices, members: Sequence[str]
+    quantities: Sequence[_Differences], at: int, new: Trajectory, now: Indices, members: Sequence[str]
 ) -> Difference | None:
-    """At the common sample `at`; None where these parts agree there."""
-    sizes = np.stack([part.size[at] for part in parts])  # (K, B)
+    """At the common sample `at`; None where these quantities agree there."""
+    sizes = np.stack([one.size[at] for one in quantities])  # (K, B)
     if not sizes.any():
         return None
     which, body = divmod(int(np.argmax(sizes)), sizes.shape[1])
-    part = parts[which]
+    largest = quantities[which]
     return Difference(
         sample=int(now[at]),
         time=float(new.time[now[at]]),
         body=members[body],
-        coordinate=part.name(at, body),
+        coordinate=largest.name(at, body),
         size=float(sizes[which, body]),
-        unit=part.unit,
+        unit=largest.unit,
         others=int((sizes > 0.0).any(axis=0).sum()) - 1,
     )
 
@@ -177,7 +177,7 @@ def _first_contact(
             if len(old.get(pair, ())) != len(found.get(pair, ())):
                 what = "made" if len(found.get(pair, ())) > len(old.get(pair, ())) else "gone"
                 return _contact(new, j, pair, members, what)
-            for name, unit in CONTACT_PARTS:
+            for name, unit in CONTACT_FIELDS:
                 apart = _apart(
                     getattr(accepted.contacts, name)[old[pair]].astype(float),
                     getattr(new.contacts, name)[found[pair]].astype(float),
@@ -215,9 +215,9 @@ def divergence_to_json(divergence: Divergence | None) -> str:
     if divergence is None:
         return ""
     data = asdict(divergence)
-    for part in data.values():
-        if part is not None and math.isinf(part["size"]):
-            part["size"] = "inf"
+    for found in data.values():
+        if found is not None and math.isinf(found["size"]):
+            found["size"] = "inf"
     return json.dumps(data)
 
 

@@ -39,7 +39,7 @@ from validation import engines
 from validation.engines.answers import declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
-from validation.engines.shared.recorder import step_clock
+from validation.engines.shared.recorder import collected_step_times
 from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
@@ -58,7 +58,7 @@ class Child:
     pipe: int  # its reply comes here
     errors: Any  # its standard error, a file
     started: float
-    looked: float  # when its memory was looked at
+    checked_at: float  # when its memory was looked at
     reply: bytearray = field(default_factory=bytearray)
     peak_memory: int = 0
     killed: tuple[str, str] | None = None  # outcome and reason, if it was us
@@ -179,8 +179,8 @@ class Server:
         now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
         if now - child.started > limit:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
-        elif now - child.looked >= POLL:
-            child.looked = now
+        elif now - child.checked_at >= POLL:
+            child.checked_at = now
             memory = resident(child.pid)
             child.peak_memory = max(child.peak_memory, memory)
             allowed = child.request.get("memory_limit", 2**31)
@@ -273,7 +273,7 @@ def simulate(
     """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
     started, started_cpu = time.perf_counter(), time.process_time()
     try:
-        with step_clock() as clock:
+        with collected_step_times() as step_times:
             if exercise is None:
                 trajectory = simulated(engine, scene, dt, settings)
             else:
@@ -294,7 +294,7 @@ def simulate(
     if reason := time_not_covered(trajectory, scene.duration):
         return pack({"outcome": "crashed", "reason": reason})
     # An engine that does not record step by step has its whole simulation counted as stepping.
-    times = np.array(clock or [wall])
+    times = np.array(step_times or [wall])
     encoded = to_bytes(trajectory)
     return pack(
         {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},

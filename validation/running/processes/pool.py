@@ -95,7 +95,7 @@ class Pool:
         number = next(self._ids)
         remote.open_requests.add(number)
         remote.outbox += pack(header | {"id": number}, body)
-        self._push(remote)
+        self._send(remote)
         return number
 
     def wait(self, timeout: float | None = None) -> Iterator[Reply]:
@@ -107,7 +107,7 @@ class Pool:
             remote: Remote = key.data
             try:
                 if events & selectors.EVENT_WRITE:
-                    self._push(remote)
+                    self._send(remote)
                 if events & selectors.EVENT_READ:
                     yield from self._read(remote)
             except ClosedError:
@@ -163,7 +163,7 @@ class Pool:
                 remote.open_requests.discard(header["id"])
                 yield Reply(remote, header["id"], header, body)
 
-    def _push(self, remote: Remote) -> None:
+    def _send(self, remote: Remote) -> None:
         """Write what the socket takes; the rest when it takes more (both sides full would be a deadlock)."""
         while remote.outbox:
             try:

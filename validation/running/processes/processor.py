@@ -68,14 +68,14 @@ def left_alone(*, wanted: bool) -> Iterator[int | None]:
     if len(cores) < 2:
         yield None
         return
-    keep_to(cores[:-1])
+    restrict_to(cores[:-1])
     try:
         yield cores[-1]
     finally:
-        keep_to(cores)
+        restrict_to(cores)
 
 
-def keep_to(cores: Sequence[int]) -> None:
+def restrict_to(cores: Sequence[int]) -> None:
     """Every thread of this process."""
     for thread in threading.enumerate():
         if thread.native_id is not None:

@@ -47,11 +47,11 @@ def upgrade() -> None:
     op.create_index("ix_group_members_group_id", "group_members", ["group_id"])
     connection = op.get_bind()
     runs = connection.execute(sa.text('SELECT id, dirty, "commit" FROM runs'))
-    places = {row.id: row.commit if row.commit and not row.dirty else f"run {row.id}" for row in runs}
+    commits = {row.id: row.commit if row.commit and not row.dirty else f"run {row.id}" for row in runs}
     groups: dict[str, dict[str, Any]] = {}  # of one commit there may be several runs
     parts = []
     for row in connection.execute(sa.text(EVERY_GROUP)).mappings():
-        cause = [row["branch"], places[row["since_run"]], row["engine_label"], row["word"]]
+        cause = [row["branch"], commits[row["since_run"]], row["engine_label"], row["word"]]
         key = hashlib.sha256(json.dumps(cause).encode()).hexdigest()[:12]
         group = groups.setdefault(key, {**row, "key": key, "id": len(groups) + 1})
         group["good_run"] = max(group["good_run"] or 0, row["good_run"] or 0) or None

@@ -41,7 +41,7 @@ class Piece:
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m, of a hull
 
 
-def solid_pieces(shape: Any, ellipsoid_subdivisions: int | None) -> Iterator[Piece]:
+def spatial_pieces(shape: Any, ellipsoid_subdivisions: int | None) -> Iterator[Piece]:
     """The pieces of a body's shape; for an engine with ellipsoids (None) one is a piece, for others a hull."""
     match shape.kind:
         case "sphere" | "disc":

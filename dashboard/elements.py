@@ -107,7 +107,7 @@ def heading(*parts: str) -> None:
     st.html(f"<h1 class='page'>{' '.join(parts)}</h1>")
 
 
-def part(title: str) -> None:
+def section(title: str) -> None:
     st.html(f"<h2 class='part'>{text(title)}</h2>")
 
 
