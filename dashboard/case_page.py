@@ -88,7 +88,7 @@ def choose() -> None:
 
 
 def numbers(result: Result, verdict: Verdict | None) -> None:
-    section("Figures")
+    section("Values")
     if not result.measurements:
         paragraph("Nothing was measured.")
         return
@@ -104,7 +104,7 @@ def numbers(result: Result, verdict: Verdict | None) -> None:
         )
         value = text(quantity(m.value, m.unit, resolution=m.resolution, beside=beside))
         rows.append((text(metric_name(m.metric, result.case)), f"{value}{moved}", text(f"{m.better}, {m.noise}")))
-    grid(("metric", "value", "better, noise"), rows, testid="figures")
+    grid(("metric", "value", "better, noise"), rows, testid="values")
     paragraph("± is what a value cannot resolve; noise says how it repeats when round-off differs.", "soft")
 
 
@@ -112,7 +112,7 @@ def history(result: Result, run: StoredRun) -> None:
     section("Over runs")
     metrics = [m.metric for m in result.measurements] or [name for name in [result.headline] if name]
     if not metrics:
-        paragraph("There is no figure to follow.")
+        paragraph("There is no value to follow.")
         return
     start = metrics.index(result.headline) if result.headline in metrics else 0
     called = {metric: metric_name(metric, result.case) for metric in metrics}

@@ -54,7 +54,7 @@ STYLE = """
 .grid td.narrow { white-space: nowrap; width: 1%; }
 .grid tr:hover td { background: rgba(128, 128, 128, 0.07); }
 .matrix td.scenario { min-width: 14em; overflow-wrap: anywhere; }
-.matrix td.figure { min-width: 9em; opacity: 0.8; }
+.matrix td.value { min-width: 9em; opacity: 0.8; }
 .matrix td a { color: inherit; text-decoration: none; white-space: nowrap; }
 .matrix td a:hover { text-decoration: underline; }
 .matrix td .word.quiet { margin-left: 2px; }
@@ -102,9 +102,9 @@ def breakable(name: str) -> str:
     return re.sub("([:,])(?![^<]*>)(?![a-z#0-9]+;)", r"\1<wbr>", text(name))
 
 
-def heading(*parts: str) -> None:
+def heading(*texts: str) -> None:
     """A page's title, of HTML."""
-    st.html(f"<h1 class='page'>{' '.join(parts)}</h1>")
+    st.html(f"<h1 class='page'>{' '.join(texts)}</h1>")
 
 
 def section(title: str) -> None:

@@ -1,4 +1,4 @@
-"""Engines: scenarios down, the worst first; engines across; in each cell the headline figure and the verdict.
+"""Engines: scenarios down, the worst first; engines across; in each cell the headline value and the verdict.
 
 Below, what each engine's error costs, and why what failed did so, with the command that repeats it.
 """
@@ -91,7 +91,7 @@ def costs(results: Sequence[Result]) -> None:
             "scenario": r.case.label[:80],
             "cost": 1e6 * r.stepping_time / r.step_count,
             "error": max(abs(value), LEAST),
-            "figure": quantity(value, unit),
+            "value": quantity(value, unit),
         }
         for r in results
         if r.step_count and r.stepping_time > 0.0
@@ -121,7 +121,7 @@ def costs(results: Sequence[Result]) -> None:
                 scale=alt.Scale(scheme="tableau10"),
                 legend=alt.Legend(orient="right", title=None, labelLimit=0),
             ),
-            tooltip=["scenario", "engine", "figure", alt.Tooltip("cost:Q", format=".3g")],
+            tooltip=["scenario", "engine", "value", alt.Tooltip("cost:Q", format=".3g")],
         )
         .properties(height=280)
     )
@@ -189,7 +189,7 @@ def table(
         if text not in label.lower() or (words and not words & of_row):
             continue
         headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "")
-        lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='figure'>{escape(headline)}</td>")
+        lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='value'>{escape(headline)}</td>")
         beside = [m.value for result in found for m in result.measurements if m.metric == result.headline]
         lines += [cell(row.get(engine), done, verdicts, beside) for engine in engines]
         lines.append("</tr>")
@@ -197,7 +197,7 @@ def table(
         return "<p>No scenario of this run is of that kind.</p>"
     heads = [f"<th>{breakable(name)}<small>{escape(version)}</small></th>" for name, version in engines.items()]
     return (
-        "<div class='grid matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>figure</th>"
+        "<div class='grid matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>value</th>"
         f"{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
 

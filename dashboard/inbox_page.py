@@ -135,7 +135,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
 
 def by_how_much(effect: Effect) -> str:
     """HTML: the metric, now and accepted, the ratio, and that in units of what is allowed."""
-    more = "; ".join(text(section) for section in (effect.ratio, effect.summary) if section)
+    more = "; ".join(text(fact) for fact in (effect.ratio, effect.summary) if fact)
     return f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted ({more})"
 
 

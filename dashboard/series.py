@@ -102,7 +102,7 @@ def chart(
         {
             "run": [p.run for p in points],
             "value": [p.value for p in points],
-            "figure": [quantity(p.value, p.unit, beside=[p.value for p in points]) for p in points],
+            "shown": [quantity(p.value, p.unit, beside=[p.value for p in points]) for p in points],
             "version": [f"{p.engine_label} {p.engine_version}"[:100] for p in points],
             "commit": [p.commit[:8] for p in points],
         }
@@ -115,7 +115,10 @@ def chart(
     layers = [
         base.mark_line(opacity=0.35).encode(x=x, y=y),
         base.mark_point(filled=True, size=45 if len(points) < 80 else 14).encode(
-            x=x, y=y, tooltip=["run", "figure", "version", "commit"], **({"color": colour} if several else {})
+            x=x,
+            y=y,
+            tooltip=["run", alt.Tooltip("shown:N", title="value"), "version", "commit"],
+            **({"color": colour} if several else {}),
         ),
     ]
     if len(bands):
@@ -132,9 +135,9 @@ def chart(
             {
                 "run": [run for run, _ in turns],
                 "what": [f"{turn.kind}: {turn.move}" for _, turn in turns],
-                "told": [describe_turn(turn)[:200] for _, turn in turns],
+                "summary": [describe_turn(turn)[:200] for _, turn in turns],
             }
         )
         rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])
-        layers.append(rules.encode(x=alt.X("run:Q"), tooltip=["what", "told"]))
+        layers.append(rules.encode(x=alt.X("run:Q"), tooltip=["what", "summary"]))
     return alt.layer(*layers).properties(height=260)

@@ -16,7 +16,7 @@ from reference_engine import elementary
 from reference_engine.array_types import Array
 
 SWEEPS = 60  # of Jacobi's method; six to ten are needed
-ROUND_OFF = 2.0**-52
+EPSILON = 2.0**-52
 
 
 COMPILED: dict[Any, Any] = {}
@@ -122,7 +122,7 @@ def svd(A: ArrayLike) -> tuple[Array, Array, Array]:
     s = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     order = np.argsort(-s, kind="stable")
     s, rows, turned = s[order], rows[order], turned[order]
-    large = s > ROUND_OFF * ROUND_OFF * s.max(initial=0.0)
+    large = s > EPSILON * EPSILON * s.max(initial=0.0)
     rows[large] /= s[large, None]
     for k in np.flatnonzero(~large):
         rows[k] = _across(rows[:k])
@@ -151,7 +151,7 @@ def pinv(A: ArrayLike, *, rcond: float) -> Array:
 def lstsq(A: ArrayLike, b: ArrayLike, *, rcond: float | None = None) -> Array:
     """The shortest x for which |A x - b| is least; without `rcond`, that of round-off."""
     M = np.asarray(A, dtype=np.float64)
-    share = ROUND_OFF * max(M.shape) if rcond is None else rcond
+    share = EPSILON * max(M.shape) if rcond is None else rcond
     return np.asarray(mul(pinv(M, rcond=share), np.asarray(b, dtype=np.float64)))
 
 
@@ -238,7 +238,7 @@ def diagonalise(M: Array, vectors: Array) -> float:
         for p in range(n):
             for q in range(p + 1, n):
                 off = M[p, q]
-                if abs(off) <= ROUND_OFF * 0.25 * math.sqrt(abs(M[p, p]) * abs(M[q, q])) and abs(off) <= ROUND_OFF * (
+                if abs(off) <= EPSILON * 0.25 * math.sqrt(abs(M[p, p]) * abs(M[q, q])) and abs(off) <= EPSILON * (
                     abs(M[p, p]) + abs(M[q, q])
                 ):
                     M[p, q] = M[q, p] = 0.0
@@ -282,7 +282,7 @@ def orthogonalise(rows: Array, turned: Array) -> float:
                     a += rows[p, k] * rows[p, k]
                     b += rows[q, k] * rows[q, k]
                     c += rows[p, k] * rows[q, k]
-                if abs(c) <= ROUND_OFF * math.sqrt(a) * math.sqrt(b):
+                if abs(c) <= EPSILON * math.sqrt(a) * math.sqrt(b):
                     continue
                 settled = False
                 theta = (b - a) / (2.0 * c)

@@ -17,7 +17,7 @@ def scene_schema() -> dict[str, Any]:
     schema = SCENE.json_schema()
     for definition in schema["$defs"].values():
         tags = [tag for tag in TAGS if "const" in definition.get("properties", {}).get(tag, {})]
-        if tags:  # a tag tells the variants apart, so a file has to give it although the model knows it
+        if tags:  # a tag distinguishes the variants, so a file has to give it although the model knows it
             definition["required"] = [*tags, *definition.get("required", [])]
             for tag in tags:
                 definition["properties"][tag].pop("default", None)

@@ -36,7 +36,7 @@ def run(
     """Simulate scenarios on engines, measure and store them, as `upright run` does.
 
     Without a scenario the canonical suite, without an engine every one present. `dt` (s) is the time step [1/240];
-    `ensemble` also runs so many perturbed starts. Results lie in `database` (a file or a SQLAlchemy URL)
+    `ensemble` also runs so many perturbed initial states. Results lie in `database` (a file or a SQLAlchemy URL)
     [$UPRIGHT_DB, or upright.db in the current folder]. Raises UprightError.
     """
     return _session("run", scenarios, engines, database, profile=profile, dt=dt, ensemble=ensemble)
@@ -69,8 +69,8 @@ def compare(
 ) -> Comparison:
     """What changed from one version or setting of an engine to another, as `upright compare` does.
 
-    `options`: also with each other choice of each setting. `ensemble`: perturbed starts on both sides for chaotic
-    metrics [20]; 0 for none. Raises UprightError.
+    `options`: also with each other choice of each setting. `ensemble`: perturbed initial states on both sides
+    for chaotic metrics [20]; 0 for none. Raises UprightError.
     """
     request = {
         "do": "compare",

@@ -41,7 +41,7 @@ def case(number: int) -> Case:
 
 
 def value_of(writer: int, turn: int, number: int, metric: int) -> float:
-    """Told from all others, and worse from turn to turn."""
+    """Distinguished from all others, and worse from turn to turn."""
     return 1e6 * (writer + 1) + 1e3 * turn + number + metric / 100.0
 
 

@@ -3,7 +3,7 @@
     python -P ci/benchmarks/dashboard.py [--database FILE]        a FILE that is there is used as it is
 
 A hundred cases with ten metrics each over 2,000 commits: noise of 3 %, exact constants, steps of 5 % at known commits;
-what a step makes worse is told for 40 runs and then accepted, the last ones are open. The motions are real, of one
+what a step makes worse is reported for 40 runs and then accepted, the last ones are open. The motions are real, of one
 stack on two engines. Pages are run as Streamlit runs them, without a browser: once, which loads what they need, then
 with all that they remember of the database forgotten (Streamlit's cache emptied), five times. The least counts: what
 else the machine does only adds.

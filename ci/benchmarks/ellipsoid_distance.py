@@ -104,7 +104,7 @@ def measure(kind: str, aspect: float, count: int, sample: int, rng: np.random.Ge
         if kind in ("apart", "touching"):
             pairs = pair(axes, position, turned)
             at_least, at_most = distance(pairs, n + 1e-3 * rng.normal(size=n.shape))
-            blurred = (at_most - at_least) > 1e-3 * ERROR * size  # the witness itself would have failed
+            blurred = (at_most - at_least) > 1e-3 * ERROR * size  # the oracle itself would have failed
             error = np.abs(gap - at_least).astype(float)
             wrong |= blurred | (error > bound + (at_most - at_least))
             row.compared += now

@@ -106,7 +106,7 @@ def heaps(sizes: tuple[int, ...], seed: int = 1) -> list[Any]:
     return found
 
 
-def keep(problems: list[Any], path: Path) -> None:
+def write(problems: list[Any], path: Path) -> None:
     """As one file of numbers: W, b, friction, edges of each."""
     pieces: dict[str, Any] = {"edges": np.array([p.edges for p in problems])}
     for i, p in enumerate(problems):
@@ -180,7 +180,7 @@ def main() -> int:
                 table.row(name, method, f"{solved} of {len(asked)}", typical, *np.quantile(spent, (0.5, 0.95, 1.0)))
     if chosen.keep:
         by_size = sorted(hard, key=lambda p: (len(p.b), p.edges))
-        keep(by_size[:: max(1, len(by_size) // WRITTEN)], chosen.keep)
+        write(by_size[:: max(1, len(by_size) // WRITTEN)], chosen.keep)
     good = not missed and cluster_ms[1] <= MOST_MS and rough >= ENOUGH
     print(f"default: {total - missed} of {total} solved, wanted all; {rough} of them with friction, wanted {ENOUGH}")
     middle, most, longest = cluster_ms

@@ -10,7 +10,7 @@ and `expected` by law:
 
 with impulse, velocity, the works and impulse of compression, the change of energy, kappa, and where joints take part
 qdot, KE0 and KE1: each by its scale, |u0| for velocities (or the greater speed after), the impulse for impulses, their
-product for energies. `mode` and phases must be the same, if both are told in words that are known: at a boundary
+product for energies. `mode` and phases must be the same, if both are given in words that are known: at a boundary
 between two, where a change of friction or velocity by 1e-9 makes the difference, either.
 
 Limits: 1e-12 in the plane and 1e-10 in space; a file's own `tolerance` above that, up to 1e-9; and what the last digit

@@ -3,7 +3,7 @@
     python -P ci/benchmarks/joints.py [DIR]
 
 DIR [data/joints beside this file] holds JSON files, each with `name`, `inputs` (what a mechanism is and how it starts)
-and what is known of its motion, on top or under `expected`. Kinds, told by name and inputs together:
+and what is known of its motion, on top or under `expected`. Kinds, known by name and inputs together:
 
     pendulums    L, m (or L1, m1, ...), g, `rods` or points; y0 in `order` ("th1,th2,w1,w2 from vertical"), or angles
                  and spins by name, also in degrees, or a `start` in words; physical: I, d; a falling rod or chimney

@@ -3,8 +3,8 @@
     python -P ci/benchmarks/noise.py
 
 Every canonical case below WEIGHT on four engines; each start is judged against each other one. Left out: pybullet's and
-the tallest stacks' perturbed starts, which take minutes. The starts are other ones than those that the noise classes
-were decided on. Whether true alarms are heard is asked by `seeded_regressions.py`.
+the tallest stacks' perturbed initial states, which take minutes. The starts are other ones than those that the noise
+classes were decided on. Whether true alarms are heard is asked by `seeded_regressions.py`.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """What the inputs of a recorded mechanism mean: the mechanism, and how columns of a file are read from its motion.
 
-Inputs are asked for by all the names that they are known by; what nothing asked for is told.
+Inputs are asked for by all the names that they are known by; what nothing asked for is printed.
 """
 
 import math
@@ -25,7 +25,7 @@ FOREIGN = re.compile(r"ladder|cardan|hooke|geneva|gear|cart|crane|wheel|plank|\b
 
 
 def recorded(data: Case) -> Recorded:
-    """The kind is told by name and inputs together. Raises CaseError."""
+    """The kind is known by name and inputs together. Raises CaseError."""
     inputs = Inputs(data)
     names = {name.lower() for name in inputs.given}
     counts = tuple(np.size(inputs.given.get(name, ())) for name in ("L", "m"))

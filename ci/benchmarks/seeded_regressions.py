@@ -237,7 +237,7 @@ def main() -> int:
     caught = worse = placed = 0
     lines: list[dict[str, object]] = []
     with Pool() as pool:
-        print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} what is told; first divergence")
+        print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} the sentence; first divergence")
         for planted in rows:
             key = (planted.engine, planted.case)
             if key not in before:
@@ -272,7 +272,7 @@ def main() -> int:
         given.json.write_text(json.dumps({"rows": lines, "pairs": pairs, "flags": flags}, indent=1) + "\n")
     print(
         f"first divergence right in {placed} of {len(rows)} (target: all); of {worse} that worsen a metric by 10 % "
-        f"{caught} told by its name (target: 95 %); {flags} of {pairs} A/A pairs raise a flag (target: 1 of 200)"
+        f"{caught} caught and named (target: 95 %); {flags} of {pairs} A/A pairs raise a flag (target: 1 of 200)"
     )
     missed = placed < len(rows) or caught < POWER * worse or flags > FALSE * max(pairs, 1 / FALSE)
     return int(missed or (not given.only and (len(rows) < 24 or (pairs < 200 and not given.no_pairs))))

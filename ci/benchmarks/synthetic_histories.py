@@ -95,7 +95,7 @@ def detected(history: History, fault: int) -> bool:
 
 
 def off(history: History, fault: int) -> int:
-    """Commits between the fault and the nearest step told of when 30 have passed."""
+    """Commits between the fault and the nearest step found when 30 have passed."""
     shifts = course(history.values[: fault + PLACED_AFTER], FLOOR).shifts
     return min((abs(shift.start - fault) for shift in shifts if not shift.slow), default=RUNS)
 
@@ -134,7 +134,7 @@ def main() -> int:
         (f"placed within {PLACED_WITHIN} commits, after {PLACED_AFTER}", f"{share['placed']:.1%}", "target 85 %"),
         ("  by greatest likelihood, noise known", f"{best:.1%}", "the best possible"),
         (f"drift seen before its {SLOWLY} commits end", f"{share['drift']:.1%}", "target 90 %"),
-        ("  told to be a drift when they have", f"{described:.1%}", ""),
+        ("  found to be a drift when they have", f"{described:.1%}", ""),
         (f"false alarms on {QUIET} quiet histories", f"{in_quiet}", f"of {QUIET * RUNS:,} values"),
         ("  on all that is quiet", f"{sum(alarms)}", f"of {quiet_values:,} values"),
     )

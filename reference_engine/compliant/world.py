@@ -27,7 +27,7 @@ from reference_engine.geometry.spatial_shapes import (
 )
 
 Vector = tuple[float, float, float]
-ROUND_OFF = 1e-12  # of moments of inertia
+INERTIA_TOLERANCE = 1e-12  # of moments of inertia
 Shape = Sphere | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexMesh | HalfSpace
 
 
@@ -167,7 +167,7 @@ class CompliantBody:
         if self.inertia is not None:
             if not are_numbers(self.inertia, 3) or min(self.inertia) <= 0.0:
                 raise refuse(f"inertia: {self.inertia!r} kg m^2; three numbers above 0")
-            if max(self.inertia) > (0.5 + ROUND_OFF) * sum(self.inertia):
+            if max(self.inertia) > (0.5 + INERTIA_TOLERANCE) * sum(self.inertia):
                 raise refuse(f"inertia: {self.inertia!r} kg m^2; none above the sum of the two others")
         if self.contact_radius is not None and not (is_number(self.contact_radius) and self.contact_radius > 0.0):
             raise refuse(f"contact_radius: {self.contact_radius!r} m; above 0, inf for a flat one")

@@ -6,7 +6,7 @@ y = p - u / w, w the contact's own normal entry of W:
     F_n = p_n - max(0, y_n),     F_t = p_t - (nearest point to y_t of max(0, p_n) mu D).
 
 Each round takes F for linear: open where y_n <= 0, sticking where y_t is inside, slipping else. Few rounds where the
-contacts are told right; no promise far away, where its steps may be anything.
+active set is identified; no promise far away, where its steps may be anything.
 
 `interior`, for heaps, where Gauss-Seidel's sweeps grow without end: De Saxce & Feng 1998 (Math. Comput. Model. 28).
 With u^ = u + mu |u_t| n Coulomb's law is one complementarity on the friction cone K:  p in K, u^ in its dual cone,
@@ -84,8 +84,8 @@ def newton_step(problem: ConeProblem, p: Array, u: Array) -> Array:
     change = np.where(open_[:, None], -p, 0.0)
     closed = np.flatnonzero(~open_)
     if len(closed):
-        pushed = (mul(problem.W, change.ravel())).reshape(-1, 3)
-        right = -(miss + np.einsum("kij,kj->ki", of_u, pushed))[closed].ravel()
+        change_of_u = (mul(problem.W, change.ravel())).reshape(-1, 3)
+        right = -(miss + np.einsum("kij,kj->ki", of_u, change_of_u))[closed].ravel()
         A = closed_block(problem, of_p, of_u, ~open_)
         step = solve(A.toarray(), right) if len(closed) <= DENSE else factors(A.tocsr())(right)
         change[closed] = step.reshape(-1, 3)

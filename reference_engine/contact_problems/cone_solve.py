@@ -97,7 +97,7 @@ def gauss_seidel(problem: ConeProblem, start: Array, tolerance: float, sweeps: i
 
 
 def sweeps_and_newton(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
-    """By turns, until either gets there; a few rounds of Newton's method show whether the contacts are told right."""
+    """By turns, until either gets there; a few rounds of Newton's method show whether the active set is right."""
     best, begin = ("gauss-seidel", start, np.inf, 0), start
     for sweeps, share in SPELLS:
         swept = gauss_seidel(problem, begin, tolerance, sweeps, share)

@@ -18,7 +18,7 @@ from reference_engine.errors import ContactForceError
 METHODS = ("dantzig", "lemke")
 ASYMMETRY = 1e-9  # of the largest entry: what round-off leaves between A_ij and A_ji
 NUDGES = {"dantzig": (0, 1, 1, 1), "lemke": (0, 0, 0, 1, 1, 1)}  # the attempts of a method; in which b is nudged
-ROUND_OFF = ((1e-11, 1e-9), (1e-13, 1e-12), (1e-9, 1e-7))  # what Lemke takes for it, in the table and among joints
+TOLERANCES = ((1e-11, 1e-9), (1e-13, 1e-12), (1e-9, 1e-7))  # of Lemke's table, and among joints
 POLISHES = 10  # active sets that are tried
 CUTS = (1e-9, 1e-11, 1e-13)  # of the largest singular value: combinations of active rows below it are left alone
 FORCE_LIMIT = 1e6  # times max(1, |b|) / max |A|: larger forces do not count as forces
@@ -128,7 +128,7 @@ def attempt_at(A: Array, b: Array, joint: Flags, method: str, attempt: int, tole
         outcome, f, y, pivots = by_dantzig(A, nudged, joint, tolerance)
     else:
         outcome, f, y, pivots = lemke(
-            A, nudged, joint, np.ones(len(b)) if attempt == 0 else 0.1 + chance, *ROUND_OFF[attempt % len(ROUND_OFF)]
+            A, nudged, joint, np.ones(len(b)) if attempt == 0 else 0.1 + chance, *TOLERANCES[attempt % len(TOLERANCES)]
         )
     if outcome != INFEASIBLE and not violation(A, b, joint, f) <= allowed:
         f = polished(A, b, joint, f, allowed)

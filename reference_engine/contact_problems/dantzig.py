@@ -33,7 +33,7 @@ NEARLY_DEPENDENT = 1e-11
 NOISE = 3e-14
 NEGLIGIBLE = 1e-20  # of the largest A_ii: what no force in the world moves
 INDEFINITE_BELOW = 1e-9  # of the size: a stiffness as negative as that is no round-off
-ROUND_OFF, DRIFT = 1e-15, 1e-12  # of the largest term of a: clamped accelerations further from 0 are refined
+REFINED_ABOVE, DRIFT = 1e-15, 1e-12  # of the largest term of a: clamped accelerations further from 0 are refined
 ATTEMPTS = 3
 REBUILDS = 3  # and one for each four rows: from then on drift is left to the check at the end
 
@@ -285,7 +285,7 @@ def solve_with_bilateral(A, b, n, tolerance, factor, direction, clamped, status,
                 if outcome != NOT_CONVERGED:
                     break
             elif drift == DRIFT:  # all done: once more, to round-off
-                drift = ROUND_OFF
+                drift = REFINED_ABOVE
             elif violation(n, status, a, f) <= allowed:
                 outcome = SOLVED
                 break

@@ -4,7 +4,7 @@
 (scaled partial pivoting), so that masses and units do not matter. Columns are taken in their order. One that adds
 nothing to those before it is skipped and its unknown is 0: of redundant forces those that come last are the ones left
 out. The row which is then left without a pivot asks for what the others give already, or for what no unknowns give:
-the caller's residual tells which. To refine: keep the matrix, solve for the residual with the same factors, and add.
+the caller's residual shows which. To refine: keep the matrix, solve for the residual with the same factors, and add.
 
 `factorise` is Cholesky's factor of A over the clamped rows, L L^T = A_CC. A row is added at the end by one forward
 substitution, and taken out by plane rotations; both are O(n^2). The rotations add to the diagonal of what is left of

@@ -26,7 +26,7 @@ OPEN, CLOSED, STICKS, SLIPS_PLUS, SLIPS_MINUS, FULL_PLUS, FULL_MINUS, SEPARATING
 
 GIVEN, NOTHING, BALANCED = 0, 1, 2  # what forces begin from
 ALL, WORST, FIRST = 0, 1, 2  # which of the violated contacts change at once
-ROUND_OFF = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
+REFINED_ABOVE = 1e-15  # of the largest term of a: what is left of equations beyond that is refined
 CORRECTIONS = 3
 SOFTNESS = 1e-8  # of a contact's own A_ii
 
@@ -208,7 +208,7 @@ def forces_of_modes(problem, n, start, answer, work):
         for i in range(count):
             work.right[i] = -answer.a[work.columns[i]]
             worst = max(worst, abs(work.right[i]))
-        if worst <= ROUND_OFF * largest or (worst >= 0.5 * before and not soft) or corrections == CORRECTIONS:
+        if worst <= REFINED_ABOVE * largest or (worst >= 0.5 * before and not soft) or corrections == CORRECTIONS:
             return redundant
         if corrections == 0 and start == GIVEN:
             redundant = factorise_system(problem.A, count, 0.0, work) > 0

@@ -17,7 +17,7 @@ from reference_engine.dense import eigh, inverse, mul, norm, pinv, solve
 from reference_engine.rotation import tangents
 
 INCREMENTAL = ("newton", "poisson", "stronge")
-ROUND_OFF = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
+SPEED_TOLERANCE = 1e-15  # of the speed: slower sliding is none, and so is a slower approach or parting
 SINGULAR = 1e-13  # of the greatest entry, or eigenvalue, of K: an eigenvalue that is none
 REDUNDANT = 1e-12  # of the greatest singular value: rows that others say already
 REACHED = 1e-9  # of the speed: contacts that cannot move as wanted miss it by more
@@ -82,11 +82,11 @@ def impact(
     K, u0 = mul(mul(Q, K), Q.T), mul(Q, u0)
     if not K[-1, -1] > SINGULAR * size:
         raise ValueError(f"inverse_mass: {K[-1, -1]:g} 1/kg along the normal: the contact cannot move that way")
-    if abs(u0[-1]) <= ROUND_OFF * norm(u0):
+    if abs(u0[-1]) <= SPEED_TOLERANCE * norm(u0):
         u0[-1] = 0.0
     if u0[-1] > 0.0:
         raise ValueError(f"velocity: its normal part is {u0[-1]:g} m/s: the bodies part already")
-    if norm(u0[:-1]) <= ROUND_OFF * norm(u0):
+    if norm(u0[:-1]) <= SPEED_TOLERANCE * norm(u0):
         u0[:-1] = 0.0
     if law in INCREMENTAL:
         return result(Q, K, u0, **asdict(process(K, u0, friction, restitution, law)))

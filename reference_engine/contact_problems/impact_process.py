@@ -28,7 +28,7 @@ LONGEST = 1e9  # of tau, where r is 1 at first and K_nn is 1: no impact lasts so
 STRAIGHT = 1e-15  # sine between s and h, in units of K_nn: the direction does not turn
 SETTLED = 1e-12  # rad, from a direction that holds sliding fast
 FAST = 10.0  # times as fast as sliding slows down: how it holds it, so that steps are short and many are needed
-ROUND_OFF = 1e-15  # of the first speed: an approach that is none
+SPEED_TOLERANCE = 1e-15  # of the first speed: an approach that is none
 PHASES = 20  # far more than any impact was seen to have
 FLAT = 1e-14  # of K_nn: what an impulse does to the normal velocity where it does nothing
 IMMOVABLE = 1e-14  # of the other entries: tangential inverse mass that is none
@@ -93,7 +93,7 @@ def process(K: Array, u0: Array, mu: float, e: float, law: str) -> Process:
                 "poisson": ("impulse", (1.0 + e) * compression),
                 "stronge": ("work", (1.0 - e * e) * work),
             }[law]
-        elif state.u[-1] < -ROUND_OFF:  # where sliding turned they were pressed again, which counts too
+        elif state.u[-1] < -SPEED_TOLERANCE:  # where sliding turned they were pressed again, which counts too
             what, target, compressed = "speed", 0.0, False
         else:
             phases.append((name, "end"))

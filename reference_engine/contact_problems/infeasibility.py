@@ -39,7 +39,7 @@ def proven_violation(A: Array, b: Array, joint: Flags, y: Array, force_limit: fl
 def purified(A: Array, joint: Flags, y: Array) -> Iterator[Array]:
     """y with A^T y brought to round-off: projected on the combinations of its own rows that vanish.
 
-    What is round-off in y, and which combinations do vanish, is not to be told beforehand where rows nearly repeat:
+    What is round-off in y, and which combinations do vanish, is not known beforehand where rows nearly repeat:
     several answers come out, and the caller sees what each of them proves.
     """
     size = unit_rows(A)

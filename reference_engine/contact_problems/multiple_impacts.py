@@ -219,7 +219,7 @@ def wedged(W: Array, problem: ConeProblem) -> str:
 
 TIMES = 3  # that a pattern of impacts must have come before it is believed
 LONGEST = 12  # impacts of a pattern, for each contact
-MODES = 5  # shares of a pattern that are told apart
+MODES = 5  # shares of a pattern that are distinguished
 SAFETY = 4.0
 LASTING, ALIKE = 16, 1e-9  # times that a pattern must have come, and how much alike, to have no end
 LEAST_DOUBLED, MOST_DOUBLED = 2, 30  # fewer patterns are waited for
@@ -282,7 +282,7 @@ class Repetition:
         return [np.sum(self.impulse[end - period : end], axis=0) for end in ends]
 
     def rest(self, period: int, velocity: Array, allowed: float) -> Rest | None:
-        """What follows, if that can be told to `allowed` m/s. velocity (n, D): now.
+        """What follows, if that can be predicted to `allowed` m/s. velocity (n, D): now.
 
         The impulses d of a pattern become a linear map of those before, d_k = A d_k-1, of which a few eigenvalues are
         not small: d_k+1 = -(c_1 d_k + c_2 d_k-1 + ...), with the c of the least misses so far (as in minimal polynomial

@@ -136,7 +136,7 @@ def across(body, i, point, basis):
 STATIONARY = 1e-13  # of the pair's size: the part of w across n
 SETTLED = 1e-10  # of the size: from here on a step that does not halve it is round-off
 FLAT = 1e-13  # determinant over squared trace: no more curvature one way than round-off of the other
-SLACK = 5e-16  # of the size: g of two directions is not told apart below
+SLACK = 5e-16  # of the size: g of two directions is not distinguished below
 
 
 @kernel

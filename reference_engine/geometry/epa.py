@@ -3,7 +3,7 @@
 Van den Bergen 2001 (expanding polytopes): a polytope inside P - Q grows by the support point across
 its face nearest to the origin.  The distance of that face is a lower bound of the depth, each support
 an upper one.  For polytopes the two meet at a true face of P - Q (a face of either, or an edge of
-each); for curved bodies the bracket closes and its width is told.
+each); for curved bodies the bracket closes and its width is returned.
 """
 
 import numpy as np

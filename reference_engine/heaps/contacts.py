@@ -23,7 +23,7 @@ def world_impulse(contacts, k):
 
 
 @kernel
-def touched(found, i, b, bodies, j):
+def contact_coordinate(found, i, b, bodies, j):
     """Coordinate j of the point where candidate i's impulse acts: on both bodies the same, so that spins balance.
 
     Half-way between the two surfaces; with a container that on the body.
@@ -36,7 +36,7 @@ def put_frame(found, i, position, contacts, k):
     """Frame and arms of contact k, from candidate i; its impulse keeps its direction in the world."""
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
     for j in range(3):
-        at = touched(found, i, b, position.shape[0], j)
+        at = contact_coordinate(found, i, b, position.shape[0], j)
         c[cone.ARM + j] = at - position[a, j]
         c[cone.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
     impulse = world_impulse(contacts, k)
@@ -56,9 +56,9 @@ def parting(found, i, a, b, position, twist):
     for end in range(2):
         c, sign = (a, -1.0) if end == 0 else (b, 1.0)
         if c < bodies:
-            x = touched(found, i, b, bodies, 0) - position[c, 0]
-            y = touched(found, i, b, bodies, 1) - position[c, 1]
-            z = touched(found, i, b, bodies, 2) - position[c, 2]
+            x = contact_coordinate(found, i, b, bodies, 0) - position[c, 0]
+            y = contact_coordinate(found, i, b, bodies, 1) - position[c, 1]
+            z = contact_coordinate(found, i, b, bodies, 2) - position[c, 2]
             u += sign * (twist[c, 0] + twist[c, 4] * z - twist[c, 5] * y)
             v += sign * (twist[c, 1] + twist[c, 5] * x - twist[c, 3] * z)
             w += sign * (twist[c, 2] + twist[c, 3] * y - twist[c, 4] * x)

@@ -14,7 +14,7 @@ SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE, MEASURES = range(7)  # Pr
 
 
 class Scene(Structure):
-    """What stays as it is; and room to work in."""
+    """What stays as it is; and a workspace."""
 
     semi_axes: Array  # (B, 3) m
     longest: Array  # (B,) m

@@ -120,7 +120,7 @@ class MobilityStepper(HalvedSteps):
         near = self._near(self.position, self.orientation, self._margin(free, h))
         aim = np.minimum(barrier, np.maximum(near.gap, FLOOR * barrier)) if not self.once else barrier + 0.0 * near.gap
         bias, impulse, twist = (near.gap - aim) / h, np.zeros((len(aim), 3)), free
-        J, pushed, W = self._problem(near, per_impulse)
+        J, response, W = self._problem(near, per_impulse)
         for self.repeats in range(1, MOST_REPEATS + 1):
             if len(aim):
                 b = (mul(J, free)).reshape(-1, 3)
@@ -131,7 +131,7 @@ class MobilityStepper(HalvedSteps):
                     impulse = solve_cones(problem, tolerance=tolerance, start=impulse).impulse
                 except ContactForceError as error:
                     raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
-                twist = free + mul(pushed, impulse.ravel())
+                twist = free + mul(response, impulse.ravel())
             ahead = moved(self.position, self.orientation, twist.reshape(-1, 6), h)
             if self.once:
                 break
@@ -143,7 +143,7 @@ class MobilityStepper(HalvedSteps):
                 near = near.and_also(missed)
                 found, aim = np.append(found, missed.gap), np.append(aim, np.full(len(missed.gap), FLOOR * barrier))
                 impulse = np.concatenate([impulse, np.zeros((len(missed.gap), 3))])
-                J, pushed, W = self._problem(near, per_impulse)
+                J, response, W = self._problem(near, per_impulse)
             bias = (found - aim) / h - (mul(J, twist)).reshape(-1, 3)[:, 0]
         else:
             raise UnresolvedStepError(
@@ -160,8 +160,8 @@ class MobilityStepper(HalvedSteps):
         """J (3 C, 6 B), the speeds (6 B, 3 C) that impulses along its rows give, and W = J M J^T."""
         turning = self.friction_torque
         J = contact_jacobian(near.frame, near.arm, near.body, len(self.position), slip_turns=turning)
-        pushed = per_impulse(J.T.toarray()) if len(near.gap) else np.zeros(J.T.shape)
-        W = sparse.csr_array(mul(J, pushed))
+        response = per_impulse(J.T.toarray()) if len(near.gap) else np.zeros(J.T.shape)
+        W = sparse.csr_array(mul(J, response))
         if not (W.diagonal() > 0.0).all():
             k = int(np.argmin(W.diagonal())) // 3
             raise SpatialWorldError(
@@ -169,7 +169,7 @@ class MobilityStepper(HalvedSteps):
             )
         if (off := abs(W - W.T).max() if len(near.gap) else 0.0) > SYMMETRIC * W.diagonal().max(initial=0.0):
             raise SpatialWorldError(f"mobility: J M J^T and its transpose differ by {off:.3g}; a symmetric one")
-        return J, pushed, 0.5 * (W + W.T)
+        return J, response, 0.5 * (W + W.T)
 
     def _loads(self) -> Array:
         """(6 B,) N, N m: gravity and the world's own force."""

@@ -157,7 +157,7 @@ class Stepper(HalvedSteps):
         self._steps = {}
 
     def _step(self, rules: Rules) -> Step:
-        """Made once for each of both roles of the poses, until a list or the room changes."""
+        """Made once for each of both roles of the poses, until a list or the workspace changes."""
         key = id(rules), id(self._now)  # both are kept by the Step, so that no other has their ids
         if key not in self._steps:
             self._steps[key] = Step(

@@ -79,7 +79,7 @@ class Rolling:
         if self.inner_radius is not None:
             if not (math.isfinite(self.inner_radius) and self.inner_radius > axes.max()):
                 raise MechanismError(
-                    f"{what}: hollow {self.inner_radius!r} m; finite and more than the ball's {axes.max():g}"
+                    f"{what}: inner_radius {self.inner_radius!r} m; finite and more than the ball's {axes.max():g}"
                 )
             if axes.min() < axes.max() or not axes.any() or self.turning or centre.any():
                 raise MechanismError(

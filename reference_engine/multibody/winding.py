@@ -28,7 +28,7 @@ class Winding(Connection):
     """A massless thread from a point of the first link to a drum on the second, that winds on and off, in the plane.
 
     It is straight and taut from the start on and never goes slack: whether it would have to push is not asked, and
-    told by its reaction, the tension [N]. Two on one drum are a rope over a pulley that does not let it slip.
+    known by its reaction, the tension [N]. Two on one drum are a rope over a pulley that does not let it slip.
     """
 
     radius: float  # m, of the drum, whose centre is second_point

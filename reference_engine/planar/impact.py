@@ -27,7 +27,7 @@ MOST_IMPACTS = 1000  # for each contact, in sequential order
 LOOSE = 100.0  # times what is allowed, at a second attempt, which is reported
 FULL_E, LOWERED_E, COMPRESSION, RESTORATION, ENOUGH = (np.int64(k) for k in range(5))  # what an impact is solved for
 DIVERGES = np.int64(4)  # a condition beside those of `release`: forces grow without limit
-PUSHED = 1e5  # times the round-off of a rate: the greatest of d b, at first
+DISPLACED = 1e5  # times the round-off of a rate: the greatest of d b, at first
 TRIES = 5  # each with a tenth of the d before, until its modes are those of the limit
 NOW, LOW, HIGH, TURN = range(4)  # of EventWork.factor
 
@@ -265,7 +265,7 @@ def jam(run, n, m, still, diverges):
         most = max(most, abs(problem.b[r]))
     for k in range(2 * n):
         impulse[k] = 0.0
-    d = PUSHED * still / most
+    d = DISPLACED * still / most
     for _ in range(TRIES):
         for r in range(m):
             event.answer.mode[r], f[2 * r], f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0

@@ -218,7 +218,7 @@ def polygon_outline(vertices: ArrayLike) -> Outline:
 
 
 def wall(length: float, thickness: float = 1.0) -> Outline:
-    """A wall that is felt on its upper side alone: use it fixed, turned so that the body's +y points at the room."""
+    """A wall that is felt on its upper side alone: use it fixed, turned so that the body's +y points at the bodies."""
     x, y = length / 2.0, thickness / 2.0
     corners = [(-x, -y), (x, -y), (x, y), (-x, y)]
     edges = [Edge(start=p, end=q) for p, q in zip(corners, (*corners[1:], corners[0]))]

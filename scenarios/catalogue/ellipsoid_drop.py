@@ -47,8 +47,8 @@ class Bounce(NamedTuple):
 def first_impact(height: float, tilt: float, restitution: float) -> Bounce:
     h, slope, _ = (float(part[0]) for part in ELLIPSE.height(np.array([tilt])))
     time = math.sqrt(2.0 * height / G)
-    pushed = (1.0 + restitution) * G * time / (1.0 + squared(slope) / ELLIPSE.inertia)
-    return Bounce(time, h, pushed - G * time, tilt, -slope * pushed / ELLIPSE.inertia)
+    gained = (1.0 + restitution) * G * time / (1.0 + squared(slope) / ELLIPSE.inertia)
+    return Bounce(time, h, gained - G * time, tilt, -slope * gained / ELLIPSE.inertia)
 
 
 @lru_cache(maxsize=8)

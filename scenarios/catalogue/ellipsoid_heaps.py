@@ -73,11 +73,11 @@ def three_ellipsoids(*, friction: Annotated[float, Within(0.0, 1.0)] = 0.4) -> S
         x, y = elementary.cos(angle), elementary.sin(angle)
         # up, in the body's axes, where `lean` turns it about (x, y, 0)
         up = np.array([-y * elementary.sin(lean), x * elementary.sin(lean), elementary.cos(lean)])
-        reach = float(norm(np.array(axes) * up))
+        half_height = float(norm(np.array(axes) * up))
         c, s = elementary.cos(0.5 * lean), elementary.sin(0.5 * lean)
         bodies.append(
             _ellipsoid(
-                i + 1, axes, friction, position=(AROUND * x, AROUND * y, reach + fall),
+                i + 1, axes, friction, position=(AROUND * x, AROUND * y, half_height + fall),
                 orientation=(c, s * x, s * y, 0.0), velocity=(-INWARD * x, -INWARD * y, 0.0),
             )
         )  # fmt: skip
@@ -132,8 +132,8 @@ TURN = 1.0  # rad/s, about the upright axis
 
 def cells(n: int) -> Array:
     """(n, 3) m: the middles of the n cells nearest to the origin, which is a corner of eight of them."""
-    reach = math.ceil(round(power(n, 1.0 / 3.0), 9)) + 1
-    steps = [(k + 0.5) * CELL for k in range(-reach, reach)]
+    count = math.ceil(round(power(n, 1.0 / 3.0), 9)) + 1
+    steps = [(k + 0.5) * CELL for k in range(-count, count)]
     middle = np.array(list(itertools.product(steps, repeat=3)))
     far = np.round(np.linalg.norm(middle, axis=1), 9)  # equal ones in the order of the product
     return middle[np.argsort(far, kind="stable")[:n]]

@@ -3,7 +3,7 @@
 A body flies without gravity, hits the floor at IMPACT_TIME with one point, and flies on. With K the inverse effective
 mass there and u its velocity, the impulse is that of the law which the scene names (`reference_engine.impact`), and an
 engine with one law of its own shows by its motion which one that is. The cases are those of Routh's diagram (1905): a
-ball that slides through or grips; a rod that comes to stick, slides through, slides and turns back, or is pressed into
+ball that slides through or sticks; a rod that comes to stick, slides through, slides and turns back, or is pressed into
 the floor by its own friction; the corner of a box, in space with a slip whose direction turns; and the tip of a double
 pendulum (Kane & Levinson 1985), whose energy Newton's law raises.
 """
@@ -35,7 +35,7 @@ RADIUS, LENGTH, THICKNESS = 0.1, 1.0, 0.04  # m, of ball and rod
 AROUND = 1e-3  # kg m^2, of a rod about its own axis
 BOX = (0.6, 0.4, 0.8)  # m
 TURNED = (0.8, 0.4, -0.2, 0.4)  # w-x-y-z, of the box at the impact
-PUSHED = (1.5, 0.8, -2.0)  # m/s
+BOX_VELOCITY = (1.5, 0.8, -2.0)  # m/s
 TILTS = (math.radians(20.0), math.radians(30.0))  # of the pendulum's rods at the start, from straight down
 SPINS = (-2.0, -4.0)  # rad/s
 SOON = 8.0 / 60.0  # s, end of the pendulum's scene: its tip would come down again
@@ -154,7 +154,7 @@ def rotation() -> Array:
 
 def box_in_space() -> tuple[SpatialBody, Array]:
     """As `body_at_impact`, a box that no plane is the same for on both sides."""
-    body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=PUSHED)
+    body = SpatialBody(name="body", shape=Box(size=BOX), mass=1.0, orientation=TURNED, velocity=BOX_VELOCITY)
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * BOX
     arms = mul(corners, rotation().T)
     return body, arms[np.argmin(arms[:, 2])]
@@ -174,7 +174,7 @@ def single_impact(*, case: Case = "rod-turns-back", law: ImpactLaw = "newton", s
     in_space = case == "corner" and space == "spatial"
     body, arm = box_in_space() if in_space else body_at_impact(case, space)
     given = CASES[case]
-    velocity = np.array(PUSHED if in_space else given.velocity)
+    velocity = np.array(BOX_VELOCITY if in_space else given.velocity)
     spin = np.zeros(3) if in_space else np.array(given.spin)
     height = -float(arm[-1])
     at_impact = np.append(np.zeros(len(arm) - 1), height)

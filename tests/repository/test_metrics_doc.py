@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.catalogue import scenario_of
-from scenarios.catalogue.shared.scene_file import may_touch, scenario_from_scene
+from scenarios.catalogue.shared.scene_file import may_collide, scenario_from_scene
 from scenarios.truth import Invariant
 from tests.suite import SUITE
 from validation.metrics import METRICS
@@ -76,7 +76,7 @@ def test_no_scenario_claims_what_none_of_its_metrics_measures(from_file: bool) -
         for invariant in claimed.truth.invariants:
             assert set(judged[invariant]) - claimed.meaningless, f"{claimed.label}: {invariant}"
         if "no-overlap" in claimed.truth.invariants:
-            assert ("penetration_max" in claimed.laws) == may_touch(claimed.scene), claimed.label
+            assert ("penetration_max" in claimed.laws) == may_collide(claimed.scene), claimed.label
 
 
 def test_the_classes_of_the_suite_are_those_that_the_page_on_noise_explains() -> None:

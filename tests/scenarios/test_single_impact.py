@@ -33,7 +33,7 @@ STICKS = "slip, slip-stop; stick, compression; stick, end"
     ],
 )
 def test_each_case_is_what_it_is_called(case, path):
-    body, arm = single_impact.striking(case, "planar")
+    body, arm = single_impact.body_at_impact(case, "planar")
     blow = CASES[case]
     K = inverse_mass(1.0, body.inertia or INERTIA[case[:4]], arm)
     u = np.array(blow.velocity) + blow.spin * np.array([-arm[1], arm[0]])
@@ -58,14 +58,14 @@ def test_the_closed_form_is_the_complementarity_problem_s_solution(law, angle, s
 
 
 def test_newtons_law_raises_the_energy_of_the_double_pendulum():
-    ratio = {law: single_impact.struck(law)[1] for law in get_args(ImpactLaw)}
+    ratio = {law: single_impact.after_impact(law)[1] for law in get_args(ImpactLaw)}
     assert ratio["newton"] == pytest.approx(ratio["incremental-newton"], rel=1e-9) and ratio["newton"] > 6.0
     assert max(ratio["poisson"], ratio["stronge"], ratio["chatterjee-ruina"]) <= 1.0
 
 
 def test_the_tip_that_grazes_is_thrown_up_by_friction_many_times_as_fast_as_it_came():
     bounced = {law: scenario_of(f"single-impact:case=rod-grazes,law={law}").scene for law in ("newton",)}
-    body, arm = single_impact.striking("rod-grazes", "planar")
+    body, arm = single_impact.body_at_impact("rod-grazes", "planar")
     blow = CASES["rod-grazes"]
     K, u = inverse_mass(1.0, body.inertia, arm), np.array(blow.velocity)
     up = {

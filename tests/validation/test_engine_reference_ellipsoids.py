@@ -1,4 +1,4 @@
-"""The reference engine behind the seam, in space: ellipsoids, spheres, planes and hollow spheres."""
+"""The reference engine behind the interface, in space: ellipsoids, spheres, planes and hollow spheres."""
 
 import numpy as np
 import pytest

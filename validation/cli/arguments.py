@@ -204,7 +204,7 @@ SESSION_OPTIONS = (
         type=StartCount(),
         default=None,
         metavar="N",
-        help="Also from N starts perturbed by 1e-6, for chaotic metrics; 0 for none."
+        help="Also from N initial states perturbed by 1e-6, for chaotic metrics; 0 for none."
         "  [default: none; in check as many as accepted, where the motion has changed]",
     ),
     click.option(

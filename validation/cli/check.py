@@ -18,7 +18,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
 
     Exit status 0: nothing worse. 1: a case regressed, newly broke, or newly breaks a law. 2: could not run.
     What is marked as known, quarantined or not a fault (upright mark) fails nothing.
-    What was accepted with an ensemble of perturbed starts is run from as many where its motion has changed.
+    What was accepted with an ensemble of perturbed initial states is run from as many where its motion has changed.
     With overrides (pymunk:iterations=2) a case is judged against the baseline of the engine without them.
 
     \b

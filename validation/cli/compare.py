@@ -23,7 +23,7 @@ from validation.judging.policy import STARTS
     default=STARTS,
     show_default=True,
     metavar="N",
-    help="Perturbed starts on both sides, of cases that moved by a chaotic metric; 0 for none.",
+    help="Perturbed initial states on both sides, of cases that moved by a chaotic metric; 0 for none.",
 )
 @arguments.workers_option
 @arguments.time_limit_option
@@ -49,8 +49,8 @@ def command(
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
     touched. A change is better or worse by the law that its metric measures; where a metric measures none, it is
-    different. Chaotic motions are compared by perturbed starts on both sides. Without a SCENARIO or --scene it runs the
-    canonical suite and every pair of shapes. The result is stored (upright results comparisons), apart from the runs.
+    different. Chaotic motions are compared by perturbed initial states on both sides. Without a SCENARIO or --scene it
+    runs the canonical suite and every pair of shapes. The result is stored apart (upright results comparisons).
     Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
 
     \b

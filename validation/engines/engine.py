@@ -1,4 +1,4 @@
-"""The seam: an engine turns a scene into a trajectory. It knows no metric, no store, no scenario.
+"""The interface: an engine turns a scene into a trajectory. It knows no metric, no store, no scenario.
 
 Thirty lines make one: a class with `name`, `version`, `declines(scene)` and `simulate(scene, dt, settings)`.
 `settings` (what can be set, with types and ranges) and `profiles` (named choices of them) are optional.

@@ -68,7 +68,7 @@ class Comparison:
 
 
 def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvidence | None = None) -> Comparison:
-    """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what perturbed starts of both say."""
+    """Of one scenario; `old` and `new` are its cases on the two sides, `ensemble` what the ensembles of both say."""
     if old.outcome == "completed" == new.outcome and old.measurements and new.measurements:
         return _moved(scenario, old, new, ensemble)
     if old.outcome == new.outcome == "declined":
@@ -84,7 +84,7 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
 
 
 def is_chaotic(comparison: Comparison) -> bool:
-    """Whether it takes perturbed starts to say what changed: a metric moved that one run of each side measures
+    """Whether it takes perturbed initial states to say what changed: a metric moved that one run of each side measures
     only roughly, or a chaotic one that measures a law differs by what ensembles can resolve and one run cannot."""
     before = {m.metric: m for m in comparison.old.measurements}
     after = {m.metric: m for m in comparison.new.measurements}

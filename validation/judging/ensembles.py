@@ -1,4 +1,4 @@
-"""Ensembles of perturbed starts: what they measured, and what two of them say about a change.
+"""Ensembles of perturbed initial states: what they measured, and what two of them say about a change.
 
 One run of a chaotic motion cannot tell worse from otherwise; STARTS of them on either side can. Both sides are compared
 up to the longest horizon that both have, metric by metric. How sure one may be depends on how many comparisons a check

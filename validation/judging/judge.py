@@ -1,7 +1,7 @@
 """The judge: arithmetic. What was accepted and what was measured in, a verdict with its grounds out.
 
 Pure. First the outcome, then the motion (the same bits: nothing has changed), then metric by metric, each by its noise
-class: by ensembles where there are two, else one run against another. The figures are those of `policy.py`.
+class: by ensembles where there are two, else one run against another. The limits are those of `policy.py`.
 """
 
 import math
@@ -37,8 +37,8 @@ def judge(
     """One case against what was accepted for its identity; `laws` are the scenario's limits, metric -> the most.
 
     `divergence` is where the motion first parts from the accepted one. `ensemble` is what the
-    perturbed starts of both say, of a whole check settled together. `scene_changed`: a default of the scenario is
-    another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
+    perturbed initial states of both say, of a whole check settled together. `scene_changed`: a default of the scenario
+    is another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
     """
     defects = _defects(baseline, found, laws or {})
     accepted: Outcome | None = None if baseline is None else baseline.result.outcome

@@ -1,4 +1,4 @@
-"""Every figure that a verdict depends on, in one place; `docs/judging.md` and `docs/noise.md` say what they rest on."""
+"""Every number that a verdict depends on; `docs/judging.md` and `docs/noise.md` say what they rest on."""
 
 from dataclasses import dataclass
 

@@ -101,8 +101,8 @@ def smooth_rise(
 @shared
 def applied_acceleration(o: Observation) -> Array:
     """(S, B) m/s^2: bound on that of any point of a body, by applied forces and gyroscopic turning."""
-    pushed = length(outer_acceleration(o) - np.where(free(o)[:, None], o.gravity, 0.0))
-    return pushed + bounding_radius(o) * (length(outer_spin_rate(o)) + gyroscopic_rate(o))
+    accelerated = length(outer_acceleration(o) - np.where(free(o)[:, None], o.gravity, 0.0))
+    return accelerated + bounding_radius(o) * (length(outer_spin_rate(o)) + gyroscopic_rate(o))
 
 
 def gyroscopic_rate(o: Observation) -> Array:

@@ -70,7 +70,7 @@ class StoredFind:
     seed: int
     dt: float  # s
     oracle: str  # which law
-    message: str  # with figures
+    message: str  # with values
     scene: Scene
 
 

@@ -59,7 +59,7 @@ def what_to_do(store: Store, session: Session, options: Options, accept: str) ->
 
 
 def roughly_judged(session: Session) -> str:
-    """Where motions with chaotic metrics have changed, and no perturbed starts were run."""
+    """Where motions with chaotic metrics have changed, and no perturbed initial states were run."""
     accepted = {baseline.number: baseline.result for baseline in session.baselines}
     rough = 0
     for result, verdict in zip(session.results, session.verdicts):
@@ -79,7 +79,7 @@ def roughly_judged(session: Session) -> str:
     cases = f"{counted(rough, 'case')} {'moves' if rough == 1 else 'move'}"
     return (
         f"{cases} otherwise than accepted in chaotic metrics; for a verdict on these, "
-        f"accept and run with perturbed starts: `--ensemble {STARTS}`"
+        f"accept and run with perturbed initial states: `--ensemble {STARTS}`"
     )
 
 

@@ -27,7 +27,7 @@ SHOWN = 3  # changes of a verdict
 NOT_MEASURED = "not measured"
 OF_SHARE = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
 BESIDE = {
-    COMPLETED: Sentence("{new} of the perturbed starts complete"),
+    COMPLETED: Sentence("{new} of the perturbed initial states complete"),
     ORDER: Sentence("errors shrink with the power {new} of the time step"),
     "step_time": Sentence("a step takes {new}"),
 }
@@ -38,7 +38,7 @@ BESIDE = {
 
 
 def reason_of(verdict: Verdict) -> str:
-    """One sentence, with figures."""
+    """One sentence, with values."""
     state = f" [{verdict.waiver}, by {verdict.waived_by[0]}: {verdict.waived_by[1]}]" if verdict.waiver else ""
     if verdict.text:
         return verdict.text + state
@@ -140,7 +140,7 @@ def summary(verdicts: Iterable[Verdict]) -> str:
 
 
 def describe_change(change: Change, case: Case) -> str:
-    """With its figures; the metric by the name that it has in this case."""
+    """With its values; the metric by the name that it has in this case."""
     name = metric_name(change.metric, case)
     if change.allowed is None:
         return f"{name}: no longer measured, was {quantity(change.old, change.unit)}"
@@ -192,7 +192,7 @@ def times(ratio: float) -> str:
 
 
 def describe_defect(defect: Defect, case: Case) -> str:
-    """With its figures; the metric by the name that it has in this case."""
+    """With its values; the metric by the name that it has in this case."""
     value, limit = contrast(defect.value, defect.limit, defect.unit)
     return f"{metric_name(defect.metric, case)} {value} (physics allows {limit})"
 

@@ -52,9 +52,9 @@ def cost_line(session: Session) -> str:
 
 
 def ensemble_lines(session: Session) -> list[str]:
-    """How many cases were run from perturbed starts, and which of them leave something open."""
+    """How many cases were run from perturbed initial states, and which of them leave something open."""
     cases = {verdict.case_key: verdict.case for verdict in session.verdicts}
-    lines = [f"perturbed starts: {counted(len(session.ensembles), 'case')}"] if session.ensembles else []
+    lines = [f"perturbed initial states: {counted(len(session.ensembles), 'case')}"] if session.ensembles else []
     for key, ensemble in session.ensembles.items():
         described = []
         if ensemble.completed < ensemble.starts:

@@ -105,7 +105,7 @@ class Decision:
 
 
 def shares_finding(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
-    """Whether these are what is told now, by each metric, and that is not much worse. Of a crash they say nothing."""
+    """Whether these are the changes and defects of `now`, by metric, and that is not much worse. No crash is one."""
     if now.word == "broken":
         return False
     moved = {change.metric: change for change in changes}
@@ -212,7 +212,7 @@ VARYING = re.compile(r"0x[0-9a-f]+|\d*\.?\d+(e[-+]?\d+)? ?(s|ms|kB|MiB|GiB)\b|\d
 
 def fingerprint(outcome: str, scene_hash: str, trajectory_hash: str, reason: str) -> str:
     """What an acceptance applies to: the result, bit for bit; where nothing moved, what happened instead, in its words
-    without the figures that vary."""
+    without the values that vary."""
     what = trajectory_hash or hashlib.sha256(" ".join(VARYING.sub("#", reason).split()).encode()).hexdigest()
     return f"{outcome}-{scene_hash[:16]}-{what}"
 

@@ -110,7 +110,7 @@ class Commits:
         """Rows of runs (commit, branch, base, default_branch) by their commits, given as they were made.
 
         One of a commit that comes before that of an earlier run, done again or ended late, stands before that run. On
-        main and on what changes are made for, which have one life, the generation tells; where nothing is known of a
+        main and on what changes are made for, which have one life, the generation decides; where nothing is known of a
         commit, the order in which they were made.
         """
         bases = {run.base for run in runs if run.base}

@@ -1,4 +1,4 @@
-"""Runs ensembles: cases from perturbed starts, measured up to each horizon for which the starts agree."""
+"""Runs ensembles: cases from perturbed initial states, measured up to each horizon for which the starts agree."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,7 +33,7 @@ def run_ensembles(
     pool: Pool, plans: Sequence[tuple[Plan, Starts]], limits: Limits, progress: Progress | None = None
 ) -> Iterator[Ensemble]:
     """Every plan from all its starts, one plan after the other."""
-    with (progress or Progress()).bar("perturbed starts", len(plans)) as bar:
+    with (progress or Progress()).bar("perturbed initial states", len(plans)) as bar:
         for plan, starts in plans:
             yield _ensemble(pool, plan, starts, replace(limits, timing=False))
             bar.advance(name_of(plan.case))

@@ -61,7 +61,7 @@ class Options:
     profile: str | None = None
     dt: float | None = None
     alias: str = ""
-    ensemble: int = 0  # perturbed starts of each chaotic case
+    ensemble: int = 0  # perturbed initial states of each chaotic case
     ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
     order: bool = False  # also with smaller time steps; likewise
     limits: Limits

@@ -1,4 +1,4 @@
-"""Ensembles of perturbed starts, each beside its case."""
+"""Ensembles of perturbed initial states, each beside its case."""
 
 import json
 import math

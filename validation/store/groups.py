@@ -77,7 +77,7 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     histories = _histories(connection, of_branch, seen_from.branch)
     rank = ranks(connection)
     latest = _latest(connection, of_branch, [row.last for row in histories], rank)
-    # Where a case has become something else, the group tells of it of which that is.
+    # Where a case has become something else, the group has it of which that is.
     histories = [
         row for row in histories if latest[row.last].group_id in (row.group_id, None) or latest[row.last].word in GONE
     ]
@@ -200,7 +200,7 @@ def _entries_with(connection: Connection, results: Results, act: Act, *where: An
 
 
 def _histories(connection: Connection, of_branch: Sequence[Any], branch: str) -> list[Any]:
-    """Each case of each group on these runs, with the number of the latest case that it was told of.
+    """Each case of each group on these runs, with the number of the latest case that it was found on.
 
     `+ 0` keeps SQLite from walking all cases of all runs.
     """

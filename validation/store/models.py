@@ -176,7 +176,7 @@ class Measurement(Base):
 
 
 class Ensemble(Base):
-    """Perturbed starts of a case, beside the case itself."""
+    """Perturbed initial states of a case, beside the case itself."""
 
     __tablename__ = "ensembles"
     case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)

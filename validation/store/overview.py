@@ -21,7 +21,7 @@ POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
 
 @dataclass(slots=True, kw_only=True)
 class RunCounts:
-    """A run in figures."""
+    """A run in numbers."""
 
     outcomes: dict[str, int] = field(default_factory=dict)  # by outcome; "" for what is not done
     verdicts: dict[str, int] = field(default_factory=dict)  # by word

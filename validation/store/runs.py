@@ -52,7 +52,7 @@ class Runs(Database):
     ) -> int:
         """The run's number. The planned cases are written at once, so that a killed run can be resumed.
 
-        `lineage` is that of a change which is compared with its merge base. `history` tells which commits come before
+        `lineage` is that of a change which is compared with its merge base. `history` has which commits come before
         this one, and so what was accepted on this branch and what on another of its name. `asked` is what a resumed
         run has to know, as JSON has it.
         """

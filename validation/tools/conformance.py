@@ -257,7 +257,7 @@ def _ability(
             yield _resumed(name, {**found, **motions}[name], again, allowed)
     if ability == "apply_force":
         for name in flights:
-            yield from _pushed(name, scenes[name], found[name], run)
+            yield from _forced(name, scenes[name], found[name], run)
 
 
 def _resumed(name: str, whole: Simulation, again: Simulation, allowed: float) -> Check:
@@ -276,7 +276,7 @@ def _resumed(name: str, whole: Simulation, again: Simulation, allowed: float) ->
     return _decisions(about, f"{name}: goes on from its own state", off, allowed, "m, m/s or rad/s", remedy)
 
 
-def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check]:
+def _forced(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check]:
     """m v and I w of the first body after pushes, against those without: force times time, arm times that."""
     body, width = scene.bodies[0], len(scene.gravity)
     force = np.array([3.0, -1.0, 2.0][:width])
@@ -287,19 +287,19 @@ def _pushed(name: str, scene: Any, free: Simulation, run: Run) -> Iterator[Check
         ("a point", 1, (start + arm).tolist(), 50.0),
     ):
         exercise = {"ability": "apply_force", "body": 0, "force": (scale * force).tolist(), "point": point}
-        pushed = run(scene, exercise | {"steps": steps})
-        if pushed.trajectory is None or free.trajectory is None:
-            summary = f"{name}: {pushed.outcome.replace('_', ' ')}: {pushed.reason}"
+        forced = run(scene, exercise | {"steps": steps})
+        if forced.trajectory is None or free.trajectory is None:
+            summary = f"{name}: {forced.outcome.replace('_', ' ')}: {forced.reason}"
             yield Check("apply_force", "fails", summary)
             return
         impulse = scale * force * steps * DT
-        moved = body.mass * (pushed.trajectory.velocity[-1, 0] - free.trajectory.velocity[-1, 0])
+        moved = body.mass * (forced.trajectory.velocity[-1, 0] - free.trajectory.velocity[-1, 0])
         remedy = "the force is in world axes, N, and acts over each step that it is given for"
         off, allowed = _most(moved - impulse), 0.01 * float(np.linalg.norm(impulse))
         yield _decisions("apply_force", f"{name}: momentum by a force at {where}", off, allowed, "N s", remedy)
         moment = np.cross(np.array([*arm, 0.0][:3]), np.array([*impulse, 0.0][:3])) * (point is not None)
         inertia = (0.5 if width == 2 else 0.4) * body.mass * body.shape.radius**2
-        turned = inertia * (pushed.trajectory.spin[-1, 0] - free.trajectory.spin[-1, 0])
+        turned = inertia * (forced.trajectory.spin[-1, 0] - free.trajectory.spin[-1, 0])
         wanted = moment[2] if width == 2 else moment
         off, allowed = _most(turned - wanted), 0.02 * float(np.linalg.norm(impulse)) * 0.2
         remedy = "the point is in the world, m, and the moment is taken about the centre of mass"

@@ -37,7 +37,7 @@ class Fault:
     """A law that an engine broke in a scene."""
 
     oracle: str  # one of ORACLES
-    message: str  # with figures
+    message: str  # with values
     scene: PlanarScene
     dt: float
     seed: int  # of its batch

@@ -59,7 +59,7 @@ def invariants_of(scene: Scene) -> frozenset[Invariant]:
         found.add("energy" if lossless else "energy-not-gained")
     tied = any(joint.b is None for joint in scene.joints) or any(spring.b is None for spring in scene.springs)
     resisted = scene.damping != Damping()
-    touched = scene.boundaries or any(body.fixed for body in scene.bodies)
-    if not (tied or resisted or touched or scene.thrusters):
+    supported = scene.boundaries or any(body.fixed for body in scene.bodies)
+    if not (tied or resisted or supported or scene.thrusters):
         found |= {"momentum", "angular-momentum"}
     return frozenset(found)

@@ -142,7 +142,7 @@ def test_a_body_that_gets_further_than_its_energy_could_carry_it_is_an_error_wit
 def test_a_body_that_is_nowhere_is_not_said_to_have_moved_off_the_ground(place: float) -> None:
     given = rocket_on_the_ground()
     positions = np.array([[[0.0, 0.5]], [[place, 0.5]]])
-    assert slab_of(given, math.inf).reaches_far_enough(given, positions)
+    assert slab_of(given, math.inf).spans(given, positions)
 
 
 def test_a_slab_that_is_long_enough_at_once_is_the_only_one() -> None:
@@ -150,8 +150,8 @@ def test_a_slab_that_is_long_enough_at_once_is_the_only_one() -> None:
     given = rocket_on_the_ground()
     short, reached = slab_of(given), slab_of(given).half_length + 1.0
     there = np.array([[[reached, 0.5]]])
-    assert not short.longest and not short.reaches_far_enough(given, there)
-    assert slab_of(given, planar_boundaries.LONGER).reaches_far_enough(given, there)
+    assert not short.longest and not short.spans(given, there)
+    assert slab_of(given, planar_boundaries.LONGER).spans(given, there)
 
 
 @every_engine
@@ -159,6 +159,6 @@ def test_a_scene_run_again_on_longer_slabs_counts_the_steps_of_the_motion_that_i
     with collected_step_times() as times:
         motion = simulated(engine, rocket_on_the_ground())
     given = rocket_on_the_ground()
-    assert not slab_of(given).reaches_far_enough(given, motion.position)  # it was run again
+    assert not slab_of(given).spans(given, motion.position)  # it was run again
     watched = sum(1 for step in range(1, 241) if Recorder(given, DT, velocity_lag=0.0).wants_contacts(step))
     assert len(times) == 240 - (watched if engine.name == "box2d" else 0)

@@ -74,7 +74,7 @@ def test_a_body_that_is_lost_is_an_error_and_no_body_at_rest() -> None:
     """Rapier puts back and switches off what is not finite."""
     flight = scene(ball(), duration=1.0)
     world = ENGINE.build(flight, DT, {name: one.default for name, one in ENGINE.settings.items()})
-    world.push(0, np.array([np.inf, 0.0, 0.0]), np.zeros(3))
+    world.apply_wrench(0, np.array([np.inf, 0.0, 0.0]), np.zeros(3))
     world.advance()
     with pytest.raises(NotFiniteError, match="not finite"):
         world.read()

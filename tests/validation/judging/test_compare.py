@@ -195,7 +195,7 @@ def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
     done = upright(*words, folder=tmp_path, UPRIGHT_DB="")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "mine.json:content=" in done.stdout and "setting iterations: 50 → 1" in done.stdout
-    assert "perturbed starts: 2/2" in done.stderr, "a heap is no matter of one run"
+    assert "perturbed initial states: 2/2" in done.stderr, "a heap is no matter of one run"
     with open_store(tmp_path / "upright.db") as store:
         (kept,) = store.comparisons()
         assert kept.counts == {"worse": 1} and store.runs() == [], "apart from the runs"

@@ -275,12 +275,12 @@ def test_check_runs_as_many_starts_as_were_accepted_where_the_motion_has_changed
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = upright("run", "stack:n=3", "--engine", "pymunk", "--ensemble", "10", folder=tmp_path)
-    assert done.returncode == 0 and "perturbed starts: 1 case\n" in done.stdout, done.stderr
+    assert done.returncode == 0 and "perturbed initial states: 1 case\n" in done.stdout, done.stderr
     monkeypatch.chdir(tmp_path)
     assert call(monkeypatch, capsys, "accept", "--reason", "x", "--db", "upright.db")[0] == 0
     engines = ["--engine", "pymunk", "--engine", "pymunk:iterations=2"]
     done = upright("check", "stack:n=3", *engines, folder=tmp_path)
-    assert done.returncode == 1 and "perturbed starts: 1 case\n" in done.stdout, "the other one has not changed"
+    assert done.returncode == 1 and "perturbed initial states: 1 case\n" in done.stdout, "the other one has not changed"
     assert "medians of 10 starts; p = " in " ".join(done.stdout.split())
 
 

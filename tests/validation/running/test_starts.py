@@ -1,4 +1,4 @@
-"""Perturbed starts differ by less than anything that is measured, open no joint, and are the same every time."""
+"""Perturbed initial states differ by less than anything measured, open no joint, and are the same every time."""
 
 from __future__ import annotations
 

@@ -218,13 +218,13 @@ class DartWorld(MaximalWorld):
         for link in self._links:
             if link.joint is None:
                 continue
-            joint, (set_body_state, rate) = self._joints[link.body], link_state(self.scene, link, *state)
+            joint, (coordinates, rate) = self._joints[link.body], link_state(self.scene, link, *state)
             if not link.slides:
                 above = np.eye(3) if link.parent is None else rotation_matrix(orientation[link.parent])
                 still = above @ joint.getTransformFromParentBodyNode().rotation()
                 vector = Rotation.from_matrix(still.T @ rotation_matrix(orientation[link.body])).as_rotvec()
-                set_body_state = vector if link.axis is None else np.array([vector @ link.axis])
-            joint.setPositions(set_body_state)
+                coordinates = vector if link.axis is None else np.array([vector @ link.axis])
+            joint.setPositions(coordinates)
             joint.setVelocities(rate)
 
     # --- stepping and reading --------------------------------------------------------------------------

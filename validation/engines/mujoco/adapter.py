@@ -218,8 +218,8 @@ class World(recorder.SceneWorld):
                 data.qpos[q] = (*position, *orientation)
                 data.qvel[v] = (*velocity, *(rotation_matrix(orientation).T @ spin))
         for link, q, v in zip(layout.links, layout.link_q, layout.link_v):
-            place, rate = link_state(self.scene, link, *state)
-            data.qpos[q : q + place.size], data.qvel[v : v + rate.size] = place, rate
+            coordinates, rate = link_state(self.scene, link, *state)
+            data.qpos[q : q + coordinates.size], data.qvel[v : v + rate.size] = coordinates, rate
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         if (number := self.layout.body_id.get(body)) is not None:

@@ -180,7 +180,7 @@ class World(recorder.SceneWorld):
 
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
-        state = [part[0] for part in self._parts(self.read(), 1)]  # the sign of a quaternion is by chance
+        state = [part[0] for part in self._unpacked(self.read(), 1)]  # the sign of a quaternion is by chance
         force, torque = wrenches_in_space(self.scene, self.steps * self.dt, *state)
         for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
             number, link = self._built.addresses[i]
@@ -230,7 +230,7 @@ class World(recorder.SceneWorld):
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
         """The parts of so many `read` that follow those of the last call; a quaternion goes on with its sign."""
-        parts = self._parts(raw, steps)
+        parts = self._unpacked(raw, steps)
         if not self.planar:
             given = parts[1][:, self._order]
             before = np.concatenate([self._last[None], given])
@@ -240,7 +240,7 @@ class World(recorder.SceneWorld):
             self._last = given[-1]
         return parts
 
-    def _parts(self, raw: bytes, steps: int) -> list[Array]:
+    def _unpacked(self, raw: bytes, steps: int) -> list[Array]:
         numbers = np.frombuffer(raw, np.float64).reshape(steps, self._order.size, -1)
         if not self.planar:
             numbers = numbers[..., [0, 1, 2, 6, 3, 4, 5, 7, 8, 9, 10, 11, 12]]  # w first

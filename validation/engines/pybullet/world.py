@@ -217,14 +217,14 @@ class Built:
         """Sets a body to its part of a state of the scene; `moved`: also a base that was made where it is."""
         number, k = self.addresses[link.body]
         if link.joint is not None:
-            place, rate = link_state(self._scene, link, *state)
+            coordinates, rate = link_state(self._scene, link, *state)
             if link.axis is None:
-                self._call(pb.resetJointStateMultiDof, number, k, xyzw(place), rate.tolist())
+                self._call(pb.resetJointStateMultiDof, number, k, xyzw(coordinates), rate.tolist())
             else:
-                self._call(pb.resetJointState, number, k, place[0], rate[0])
+                self._call(pb.resetJointState, number, k, coordinates[0], rate[0])
         elif self._planar:
-            for joint, place, rate in zip(X_Y_ANGLE, *(part[link.body].tolist() for part in state)):
-                self._call(pb.resetJointState, number, joint, place, rate)
+            for joint, coordinates, rate in zip(X_Y_ANGLE, *(part[link.body].tolist() for part in state)):
+                self._call(pb.resetJointState, number, joint, coordinates, rate)
         else:
             position, orientation, velocity, spin = (part[link.body] for part in state)
             if moved:

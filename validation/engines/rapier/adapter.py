@@ -175,7 +175,7 @@ class RapierWorld(MaximalWorld):
         self._handles: list[Any] = []
         self._bodies: list[Any] = []
         self._moving: list[Any] = []  # the free ones
-        self._pushed: list[Any] = []
+        self._forced: list[Any] = []
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
             builder = rapier.RigidBody.fixed() if body.fixed else rapier.RigidBody.dynamic()
@@ -236,10 +236,10 @@ class RapierWorld(MaximalWorld):
 
     def advance(self) -> None:
         self._world.step()
-        for body in self._pushed:
+        for body in self._forced:
             body.reset_forces()
             body.reset_torques()
-        self._pushed.clear()
+        self._forced.clear()
         if self.planar:
             for body in self._moving:
                 x, y, z = body.translation
@@ -255,10 +255,10 @@ class RapierWorld(MaximalWorld):
             yield tuple(body.translation), (q.w, q.i, q.j, q.k), tuple(body.linvel), tuple(body.angvel)
 
     def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
-        pushed = self._bodies[body]
-        pushed.add_force(tuple(force.tolist()))
-        pushed.add_torque(tuple(torque.tolist()))
-        self._pushed.append(pushed)
+        forced = self._bodies[body]
+        forced.add_force(tuple(force.tolist()))
+        forced.add_torque(tuple(torque.tolist()))
+        self._forced.append(forced)
 
     def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         placed: Any = self._bodies[body]

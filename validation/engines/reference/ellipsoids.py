@@ -90,7 +90,7 @@ def semi_axes(shape: object) -> tuple[float, float, float]:
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
-    """Raises UnresolvedStepError, with the figures, rather than go on wrongly."""
+    """Raises UnresolvedStepError, with the values, rather than go on wrongly."""
     assert isinstance(scene, SpatialScene)
     given = library.SpatialSettings(
         gap_tolerance=float(settings["gap_tolerance"]),

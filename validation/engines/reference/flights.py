@@ -68,7 +68,7 @@ def collision_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[A
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
-    """Regular samples, and before and after each impact. Raises FlightError or ImpactError, with the figures."""
+    """Regular samples, and before and after each impact. Raises FlightError or ImpactError, with the values."""
     members = (*scene.bodies, *scene.boundaries)
     index = {member.name: i for i, member in enumerate(members)}
     count = len(scene.bodies)

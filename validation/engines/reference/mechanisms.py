@@ -72,7 +72,7 @@ def load_of(scene: SpatialScene) -> Callable[[float, Array, Array, Array], Array
 
 
 def simulate(scene: SpatialScene, dt: float, settings: Settings) -> SpatialTrajectory:
-    """Raises JointError, with the figures, rather than go on wrongly."""
+    """Raises JointError, with the values, rather than go on wrongly."""
     with one_call(scene, dt):
         tolerance = float(settings["joint_tolerance"])
         motion = simulate_mechanism(mechanism_of(scene), regular_sample_times(scene, dt), tolerance=tolerance)

@@ -145,8 +145,8 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
     in_space = embedding.state_in_space(*state) if planar else state
     _, orientation, _, spin = in_space
     if link.slides:
-        place, speed = _slid(link, *in_space)
-        return np.array([place - _slid(link, *start_in_space(scene))[0]]), np.array([speed])
+        coordinates, speed = _slid(link, *in_space)
+        return np.array([coordinates - _slid(link, *start_in_space(scene))[0]]), np.array([speed])
     rate = rotation_matrix(orientation[link.body]).T @ (spin[link.body] - (0.0 if parent is None else spin[parent]))
     if planar:  # whole turns are lost in space
         return state[0][link.body, 2:] - (0.0 if parent is None else state[0][parent, 2:]), rate[2:]

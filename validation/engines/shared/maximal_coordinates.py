@@ -107,13 +107,13 @@ class MaximalWorld(SceneWorld):
         self.read()
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
-        pushed, torque = self._extra.get(body, (np.zeros(3), np.zeros(3)))
+        force_now, torque = self._extra.get(body, (np.zeros(3), np.zeros(3)))
         more = embedding.vector_in_space(force)
         if point is not None:
             center = self.decode(self._last_read, 1)[0][0, body, : 2 if self.planar else 3]
             arm = embedding.vector_in_space(point) - embedding.vector_in_space(center.tolist())
             torque = torque + np.cross(arm, more)
-        self._extra[body] = (pushed + more, torque)
+        self._extra[body] = (force_now + more, torque)
 
     # --- for engines ---------------------------------------------------------------------------------------
 

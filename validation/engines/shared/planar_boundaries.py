@@ -53,7 +53,7 @@ class Slab:
         h = self.half_length
         return (-h, -h), (h, -h), (h, 0.0), (-h, 0.0)
 
-    def reaches_far_enough(self, scene: PlanarScene, positions: Array) -> bool:
+    def spans(self, scene: PlanarScene, positions: Array) -> bool:
         """Whether every free body's centre, (S, B, 2), stayed above it. Raises OffTheSlabError where one left the
         longest. What is not finite is nowhere, and found to be that by whoever looks at the motion.
         """
@@ -97,7 +97,7 @@ class SlabWorld(SceneWorld):
         Raises OffTheSlabError where a body gets further along a half-plane than its energy could carry it.
         """
         assert isinstance(motion, PlanarTrajectory)
-        if all(one.reaches_far_enough(self.scene, motion.position) for one in self.slabs):
+        if all(one.spans(self.scene, motion.position) for one in self.slabs):
             return None
         return type(self)(self.scene, self.dt, self.settings, LONGER * self._lengthening)
 
@@ -155,13 +155,13 @@ def furthest_travel(scene: PlanarScene) -> float:
     m, inertia = masses(scene)[free], inertias(scene)[free]
     v, spin, gravity = twist[free, :2], twist[free, 2], np.array(scene.gravity)
     moving = float(m @ (v**2).sum(axis=1) + inertia @ spin**2) + 2.0 * spring_energy(scene, pose)
-    pushed = 0.0
+    applied = 0.0
     for thruster in scene.thrusters:
         i = [body.name for body in scene.bodies].index(thruster.body)
         if free[i]:
             strongest = math.hypot(*thruster.force) * max(abs(factor) for _, factor in thruster.profile)
             arm = math.hypot(*thruster.anchor)
-            pushed += strongest * math.sqrt(1.0 / masses(scene)[i] + arm**2 / inertias(scene)[i])
+            applied += strongest * math.sqrt(1.0 / masses(scene)[i] + arm**2 / inertias(scene)[i])
     T, found = scene.duration, math.inf
     for plane in scene.boundaries:
         if isinstance(plane, HalfPlane):
@@ -169,7 +169,7 @@ def furthest_travel(scene: PlanarScene) -> float:
             pressing = max(0.0, -float(gravity @ normal))
             heights = np.maximum((pose[free, :2] - np.array(plane.point)) @ normal, 0.0)
             s_0 = math.sqrt(moving + 2.0 * pressing * float(m @ heights))
-            p = float(np.hypot(*(gravity + pressing * normal))) * math.sqrt(m.sum()) + pushed
+            p = float(np.hypot(*(gravity + pressing * normal))) * math.sqrt(m.sum()) + applied
             found = min(found, s_0 * T + 0.5 * p * T**2)
     return found / math.sqrt(m.min())
 

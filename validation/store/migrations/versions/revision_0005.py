@@ -1,4 +1,4 @@
-"""Ensembles of perturbed starts."""
+"""Ensembles of perturbed initial states."""
 
 import sqlalchemy as sa
 from alembic import op

@@ -1,7 +1,7 @@
 """A case is the same while the parameters are that differ from their defaults (identity keys of version 2), and has the
 processor that it was simulated on, which of older ones is not known.
 
-What was at its default then is told by a copy of the defaults: those of today may have changed since.
+What was at its default then is read from a copy of the defaults: those of today may have changed since.
 """
 
 import hashlib
