@@ -68,7 +68,7 @@ class Scenario:
         """As typed on the command line: the name and the parameters that differ from their defaults.
 
         Of a scene file the first digits of its content: files of one name, and one file before and after an edit, are
-        told apart.
+        distinguished.
         """
         if self.from_file:
             return f"{self.name}:content={str(self.parameters['content'])[:8]}"

@@ -1,7 +1,7 @@
 """What the located mode makes of a shape: convex pieces with straight edges and arcs, and concave arcs, which are arcs
 alone.
 
-A concave arc has its part of the body behind it as convex polygons, which nothing reaches but through
+A concave arc has the region of the body behind it as convex polygons, which nothing reaches but through
 it.
 """
 
@@ -47,7 +47,7 @@ class ConvexPiece:
     kind: np.int64
     corners: Array  # (V, 2) m, counter-clockwise, from the centre of mass; a concave arc has the chain behind it
     arcs: tuple[Arc | None, ...]  # (V,) which arc leads from a corner to the next; None: a straight edge; or one alone
-    joins: tuple[Join | None, ...] = ()  # (V,) those of the body at the corners that it has in common with the part
+    joins: tuple[Join | None, ...] = ()  # (V,) those of the body at the corners that it has in common with the piece
 
     @property
     def rounded(self) -> tuple[Arc, ...]:

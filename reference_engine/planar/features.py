@@ -16,7 +16,7 @@ NO_LINE, EDGE_OF_J, EDGE_OF_I, TANGENT_LINE = (np.int64(k) for k in range(4))
 
 @kernel
 def note(model, contacts, n, i, j, feature_i, feature_j, kind):
-    """n + 1 even where there is no space, so that the caller sees it. i, j: parts."""
+    """n + 1 even where there is no space, so that the caller sees it. i, j: convex pieces."""
     if n < contacts.id.shape[0]:
         contacts.id[n, col.BODY_I], contacts.id[n, col.BODY_J] = model.row[i], model.row[j]
         contacts.id[n, col.PIECE_I], contacts.id[n, col.PIECE_J] = i, j
@@ -183,7 +183,7 @@ def line(model, i, j, x, y, c, s, k):
 
 @kernel
 def is_left_out(model, piece, corner, x, y):
-    """A smooth corner; and one in a direction in which the arc of another part of the same body is nearer."""
+    """A smooth corner; and one in a direction in which the arc of another piece of the same body is nearer."""
     if is_arc(model, corner):
         return False
     if model.smooth[corner] == 1:

@@ -59,9 +59,9 @@ class Model(Structure):
     """
 
     kind: Indices = of_shape("S")  # of `pieces`
-    row: Indices = of_shape("S")  # body whose part it is
+    row: Indices = of_shape("S")  # body whose convex piece it is
     radius: Array = of_shape("S")  # m, bounding, about the centre of mass; of a bowl that of its circle
-    first: Indices = of_shape("S + 1")  # part s has vertices and edges first[s] : first[s + 1]; edge k starts at k
+    first: Indices = of_shape("S + 1")  # piece s has vertices and edges first[s] : first[s + 1]; edge k starts at k
     # and arcs arc_first[s] : arc_first[s + 1]; discs and bowls have one; V is the first
     arc_first: Indices = of_shape("S + 1")
     vertices: Array = of_shape("F", 2)  # m; centre of an arc
@@ -75,7 +75,7 @@ class Model(Structure):
     free: Indices = of_shape("free")  # components of the state that change: of bodies that are not fixed, ascending
     inv_mass: Array = of_shape("R")  # 1/kg; 0 if fixed
     inv_inertia: Array = of_shape("R")  # 1/(kg m^2); 0 if fixed
-    pairs: Indices = of_shape("P", 2)  # parts
+    pairs: Indices = of_shape("P", 2)  # convex pieces
     pair_coefficients: Array = of_shape("P", 3)  # friction, static friction, restitution, as in Contacts.value
     connectors: Indices = of_shape("C", IDS)  # as a row of Contacts.id
     connector_values: Array = of_shape("C", VALUES)  # as a row of Contacts.value
@@ -206,7 +206,7 @@ class Work(Structure):
 
 
 def number_of(connector: int) -> int:
-    """The number that a connector has where contacts have parts; its own inverse."""
+    """The number that a connector has where contacts have pieces; its own inverse."""
     return -1 - connector
 
 

@@ -151,7 +151,7 @@ def pieces_of(world: World, i: int) -> list[ConvexPiece]:
 
 
 def candidate_pairs(world: World, kind: list[np.int64], row: list[int]) -> list[tuple[int, int]]:
-    """Parts that may meet: a half-plane, bowl or concave arc is the second, a disc the first; concave arcs meet no
+    """Pieces that may meet: a half-plane, bowl or concave arc is the second, a disc the first; concave arcs meet no
 
     concave arc.
     """

@@ -15,7 +15,7 @@ from reference_engine.planar.rows import apply_impulses, delassus_diagonal, surv
 
 # Times the round-off of a rate, where a corner slides off an edge: normals differ by OVER_END / size
 EDGE_TOLERANCE = 1e3
-NO_PIECE = np.iinfo(np.int64).min  # no part: connectors are numbered downwards from -1
+NO_PIECE = np.iinfo(np.int64).min  # no piece: connectors are numbered downwards from -1
 SAME_TIME = 5e-12  # s, events that are no further apart are at one time
 MOST_EVENTS_AT_ONE_TIME = 1000  # events, and ten more for each contact there is space for
 

@@ -1,6 +1,7 @@
 """The interface: an engine turns a scene into a trajectory. It knows no metric, no store, no scenario.
 
-Thirty lines make one: a class with `name`, `version`, `declines(scene)` and `simulate(scene, dt, settings)`.
+Twenty lines make one (docs/adapters.md). Asked of it are `name`, `version`, `declines(scene)` and
+`simulate(scene, dt, settings)`, which `SteppingEngine` has for engines that build a world and step it.
 `settings` (what can be set, with types and ranges) and `profiles` (named choices of them) are optional.
 """
 

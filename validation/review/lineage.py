@@ -19,7 +19,7 @@ MAIN = ("main", "master")  # one branch, which many a repository has renamed
 
 
 class LineageError(RuntimeError):
-    """The repository does not tell where the change begins."""
+    """The repository does not show where the change begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,7 +197,6 @@ def default_branch(
 def history_of(folder: Path | None = None) -> History | None:
     """Of what is checked out in `folder` (the current one); None outside a repository, before its first commit, and
     where the clone lacks a part of the history."""
-
     if git(folder, "rev-parse", "--is-shallow-repository") != "false":
         return None
     lines = [line.split() for line in git(folder, "rev-list", "--topo-order", "--parents", "HEAD").splitlines()]
@@ -206,7 +205,6 @@ def history_of(folder: Path | None = None) -> History | None:
 
 def lineage_of(base: str, folder: Path | None = None) -> Lineage:
     """Of what is checked out in `folder` (the current one), for the branch or commit `base`. Raises LineageError."""
-
     if base.startswith("-"):
         raise LineageError(f"--base: {base!r} is no branch; allowed: a branch or a commit, such as main")
     shallow = git(folder, "rev-parse", "--is-shallow-repository")
