@@ -45,7 +45,7 @@ def test_a_frame_shows_the_contacts_of_the_sample_before_it() -> None:
     """Touching at sample 2, deep at 3, apart at 4: the gap that is larger than a touch is no contact."""
     track = Track(label="x", trajectory=motion(), near=near([2, 3, 4], [1e-5, -0.1, 0.2]))
     times = np.array([1.0, 2.0, 2.6, 3.0, 4.0]) / 60.0
-    assert contacts_at(track, times, touch=1e-4) == [
+    assert contacts_at(track, times, largest=1e-4) == [
         [],
         [[0, 1, 1e-5, 0.0, 0.0]],
         [[0, 1, 1e-5, 0.0, 0.0]],
@@ -55,7 +55,7 @@ def test_a_frame_shows_the_contacts_of_the_sample_before_it() -> None:
 
 
 def test_a_track_without_proximities_has_no_contacts() -> None:
-    assert contacts_at(Track(label="x", trajectory=motion()), np.zeros(3), touch=1.0) == [[], [], []]
+    assert contacts_at(Track(label="x", trajectory=motion()), np.zeros(3), largest=1.0) == [[], [], []]
 
 
 def test_no_label_ends_the_script_or_makes_markup() -> None:
