@@ -6,7 +6,8 @@ abilities that the engine says it has. How good the physics is, is the scenarios
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +23,7 @@ from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, hello_of, simulate_unplanned
 from validation.tools.known_motions import DURATION, G, Known, known_motions, planar, spatial
 
-Status = Literal["ok", "fails", "note"]
+Status = Literal["ok", "fails", "note", "declined"]
 
 DT = 1.0 / 240.0  # s
 RESUMED = 125  # steps, on a whole number of the recorder's strides
@@ -97,9 +98,18 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
     return checks + abilities + _repeats(found["flight"], again)
 
 
+def counts(checks: Sequence[Check]) -> str:
+    """8 ok, 0 failed, 13 not tested (declined)"""
+    of = Counter(check.status for check in checks)
+    described = [f"{of['ok']} ok", f"{of['fails']} failed"]
+    described += [f"{of['note']} to note"] if of["note"] else []
+    described += [f"{of['declined']} not tested (declined)"] if of["declined"] else []
+    return ", ".join(described)
+
+
 def _of(name: str, simulation: Simulation) -> Iterator[Check]:
     if simulation.outcome == "declined":
-        yield Check(name, "note", f"declined: {simulation.reason}")
+        yield Check(name, "declined", simulation.reason)
         return
     motion = simulation.trajectory
     if motion is None:
@@ -225,8 +235,9 @@ def _pair(about: str, contacts: Contacts) -> Check:
 
 def _as_known(about: str, known: Known, simulation: Simulation) -> Check:
     if (motion := simulation.trajectory) is None:
-        status: Status = "note" if simulation.outcome == "declined" else "fails"
-        return Check(about, status, f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
+        if simulation.outcome == "declined":
+            return Check(about, "declined", simulation.reason)
+        return Check(about, "fails", f"{simulation.outcome.replace('_', ' ')}: {simulation.reason}")
     off = float(np.linalg.norm(motion.position[-1, -1] - np.array(known.end)))
     if not math.isfinite(off) or motion.position.shape[1] != len(known.scene.bodies):
         return Check(about, "fails", "not every body of the scene has a place at the end")
@@ -243,9 +254,9 @@ def _ability(
 ) -> Iterator[Check]:
     if ability == "options":
         simulation = run(SCENES["flight"], {"ability": "options"})
-        ok = simulation.outcome == "completed"
-        summary = "they are data, and have the values of the settings" if ok else simulation.reason
-        yield Check("options", "ok" if ok or simulation.outcome == "declined" else "fails", summary)
+        summary = simulation.reason or "they are data, and have the values of the settings"
+        statuses: dict[str, Status] = {"completed": "ok", "declined": "declined"}
+        yield Check("options", statuses.get(simulation.outcome, "fails"), summary)
         return
     scenes: dict[str, Scene] = {**SCENES, **{name: one.scene for name, one in known_motions(DT).items()}}
     flights = [name for name in ("flight", "flight in space") if found[name].trajectory is not None]
