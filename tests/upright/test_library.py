@@ -103,6 +103,11 @@ def test_errors_are_one_line_of_one_class(folder: Path) -> None:
     assert "\n" not in str(caught.value)
     with pytest.raises(UprightError, match="bouncing-ball"):
         upright.run("bouncing-bal", engines=["pymunk"])
+    for wrong in (5, -1, 1001, 12.5):
+        with pytest.raises(UprightError, match=rf"^ensemble: {wrong} .*; allowed: 0, or 10 to 1000$"):
+            upright.run("bouncing-ball", engines=["pymunk"], ensemble=wrong)
+        with pytest.raises(UprightError, match=rf"^ensemble: {wrong} "):
+            upright.compare("pymunk", "pymunk:iterations=5", "bouncing-ball", ensemble=wrong)
     with pytest.raises(UprightError, match=r"heavy-top.* no motion, declined"):
         upright.simulate("heavy-top", "pymunk")
 

@@ -75,21 +75,22 @@ class Within(click.FloatRange):
         return number
 
 
-class StartCount(click.IntRange):
+class StartCount(click.types.IntParamType):
     """0, or at least as many as a verdict takes."""
 
-    def __init__(self) -> None:
-        super().__init__(0, MOST_STARTS)
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        from validation.judging.policy import LEAST_STARTS
+        return start_count(super().convert(value, param, ctx), "--ensemble")
 
-        number = super().convert(value, param, ctx)
-        if 0 < number < LEAST_STARTS:
-            self.fail(
-                f"{number} starts are too few for a verdict; allowed: 0, or {LEAST_STARTS} to {MOST_STARTS}", param, ctx
-            )
-        return number
+
+def start_count(number: Any, name: str) -> int:
+    """Raises UsageError, which begins with the name of what was given."""
+    from validation.judging.policy import LEAST_STARTS
+
+    if not isinstance(number, int) or not (number == 0 or LEAST_STARTS <= number <= MOST_STARTS):
+        few = " starts are too few for a verdict" if isinstance(number, int) and 0 < number < LEAST_STARTS else ""
+        wrong = few or " is no number of perturbed starts"
+        raise click.UsageError(f"{name}: {number!r}{wrong}; allowed: 0, or {LEAST_STARTS} to {MOST_STARTS}")
+    return number
 
 
 class OutputFile(click.Path):

@@ -24,7 +24,7 @@ import click
 import numpy as np
 
 from validation.cli import one_line
-from validation.cli.arguments import database_arguments, time_step, user_name
+from validation.cli.arguments import database_arguments, start_count, time_step, user_name
 from validation.cli.progress import Shown
 from validation.cli.views import resumable, store_comparison
 from validation.judging.policy import STARTS
@@ -63,7 +63,7 @@ def options_of(request: dict[str, Any]) -> Options:
         profile=request.get("profile"),
         dt=_dt(request),
         limits=Limits(),
-        ensemble=request.get("ensemble") or 0,
+        ensemble=start_count(request.get("ensemble") or 0, "ensemble"),
         ensemble_as_accepted=request["do"] in ("check", "test"),
         progress=Shown(quiet=not tested),
         database=request["database"],
@@ -162,7 +162,7 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             dt=_dt(request),
             limits=Limits(),
             options=request["options"],
-            starts=STARTS if request["ensemble"] is None else request["ensemble"],
+            starts=STARTS if request["ensemble"] is None else start_count(request["ensemble"], "ensemble"),
             progress=Shown(quiet=True),
         )
         _, lines = store_comparison(store, done, "upright.compare")
