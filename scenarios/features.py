@@ -11,8 +11,13 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
 from scenarios.fields import Data
-from scenarios.scene import Scene, features
+from scenarios.scene import PlanarScene, Scene, SpatialScene, features
 
+NOT_FIELDS = (
+    *("planar", "spatial", "concave-polygon", "friction", "restitution", "damping", "springs", "thrusters", "groups"),
+    *("compliant", "rolling-resistance"),
+)
+"""Those of `scenarios.scene.features` that are no kinds."""
 SILENT = frozenset({"format", "title", "dimension"})  # say nothing of the motion that no other feature says
 
 
@@ -36,6 +41,25 @@ def _walk(data: Data, path: str, found: set[str]) -> None:
         for part in value if isinstance(value, tuple) else (value,):
             if isinstance(part, Data):
                 _walk(part, f"{here}.", found)
+
+
+@cache
+def known_features() -> frozenset[str]:
+    """Every feature that a scene can have, and the defaults of its choices: what an allow-list may name."""
+    found = set(NOT_FIELDS)
+    for model in (PlanarScene, SpatialScene):
+        found.update(_of_model(model, ""))
+    return frozenset(found)
+
+
+def _of_model(model: type[Data], path: str) -> Iterator[str]:
+    for name, _, _, choices in model_fields(model):
+        here = path + name
+        yield from choices if name == "kind" else (f"{here}={value}" for value in choices)
+        yield here
+        for part in leaves(model.model_fields[name].annotation):
+            if isinstance(part, type) and issubclass(part, Data):
+                yield from _of_model(part, f"{here}.")
 
 
 @cache

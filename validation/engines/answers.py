@@ -3,31 +3,55 @@
 A wrong answer ends its own case only, with what it should be.
 """
 
+import difflib
 import math
 from collections.abc import Mapping
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
 import numpy as np
 
+from scenarios.features import known_features
 from scenarios.scene import Scene
-from validation.engines.engine import Settings, SteppingEngine
-from validation.engines.shared.recorder import World, record
+from validation.engines.engine import Ability, Able, Settings, SteppingEngine
+from validation.engines.shared.recorder import AnswerError, World, record
 from validation.engines.takes import not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 
-class AnswerError(TypeError):
-    """An engine answered something other than the protocol has; one line: what, what was found, what it should be."""
-
-
 def declined(engine: Any, scene: Scene) -> str | None:
     """Why the engine cannot represent the scene, by its allow-list or in its own words; None where it can."""
+    _check_takes(engine)
     if not isinstance(engine, SteppingEngine) and (reason := not_taken(engine, scene)):  # that one asks its list itself
         return reason
     answer = engine.declines(scene)
     if answer is None or (isinstance(answer, str) and answer.strip()):
         return answer
     raise AnswerError(f"{engine.name}: declines returned {_found(answer)}; it should be the reason as text, or None")
+
+
+def _check_takes(engine: Any) -> None:
+    """A set of features that there are."""
+    takes = getattr(engine, "takes", None)
+    if not isinstance(takes, (set, frozenset, NoneType)):
+        raise AnswerError(f"{engine.name}: takes is {_found(takes)}; it should be a set of features of scenes")
+    for feature in sorted((takes or set()) - known_features(), key=str):
+        near = difflib.get_close_matches(str(feature), known_features(), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise AnswerError(f"{engine.name}: takes has {feature!r}, which is no feature of scenes{hint}")
+
+
+def abilities_of(engine: Any) -> Mapping[Ability, Able]:
+    """Raises AnswerError where they are none."""
+    abilities = getattr(engine, "abilities", {})
+    if not isinstance(abilities, Mapping):
+        raise AnswerError(f"{engine.name}: abilities is {_found(abilities)}; it should be a dict of {ABLE}")
+    for name, able in abilities.items():
+        if name not in get_args(Ability):
+            raise AnswerError(f"{engine.name}: abilities has {name!r}; it should be {', '.join(get_args(Ability))}")
+        if not isinstance(able, Able):
+            raise AnswerError(f"{engine.name}: abilities[{name!r}] is {_found(able)}; it should be an {ABLE}")
+    return abilities
 
 
 def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Trajectory:
@@ -47,6 +71,9 @@ def plain(engine: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
             raise AnswerError(f"{engine.name}: setting {name!r} is {_found(value)}; it should be a number or text")
     return dict(settings)
+
+
+ABLE = 'Able(works=True, note="how well")'
 
 
 def _found(value: Any) -> str:

@@ -90,13 +90,15 @@ def _profiles(row: dict[str, Any]) -> str:
 
 
 def engine_lines(choice: EngineChoice) -> str:
+    from validation.engines.answers import abilities_of
+
     engine = load_engine(choice)
     summary = (type(engine).__doc__ or "").strip().split("\n")[0]
     lines = [f"{engine.name} {engine.version}: {summary}", _profiles(_engine_row(engine))]
     for name, setting in getattr(engine, "settings", {}).items():
         lines.append(f"  {name} = {setting.default}   ({setting.allowed})")
         lines.append(f"      {setting.doc}")
-    for name, able in getattr(engine, "abilities", {}).items():
+    for name, able in abilities_of(engine).items():
         lines.append(f"ability {name}: {'yes' if able.works else 'no'}; {able.note}")
     if takes := getattr(engine, "takes", None):
         lines.append(f"takes: {', '.join(sorted(takes))}")
@@ -104,13 +106,15 @@ def engine_lines(choice: EngineChoice) -> str:
 
 
 def engine_json(choice: EngineChoice) -> str:
+    from validation.engines.answers import abilities_of
+
     engine = load_engine(choice)
     settings = getattr(engine, "settings", {}).items()
     return json.dumps(
         _engine_row(engine)
         | {
             "settings": {name: {"default": s.default, "allowed": s.allowed, "doc": s.doc} for name, s in settings},
-            "abilities": {name: asdict(able) for name, able in getattr(engine, "abilities", {}).items()},
+            "abilities": {name: asdict(able) for name, able in abilities_of(engine).items()},
             "takes": sorted(getattr(engine, "takes", ())),
         }
     )

@@ -39,6 +39,10 @@ Rows = Sequence[Any]
 _collectors: list[list[float]] = []
 
 
+class AnswerError(TypeError):
+    """An engine answered something other than the protocol has; one line: what, what was found, what it should be."""
+
+
 @contextmanager
 def collected_step_times() -> Iterator[list[float]]:
     """Collects the wall time of each step (s) of whatever records inside; times are no part of a trajectory."""
@@ -168,6 +172,8 @@ def record(
 
     The times of a world that another took the place of are not reported.
     """
+    if not isinstance(world, World):
+        raise AnswerError(f"build returned {world!r:.60} ({type(world).__name__}); it should be a World")
     while True:
         recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
         times = []
@@ -240,6 +246,8 @@ class Recorder:
         where `state` is derived (an angle from a matrix).
         """
         self._begin_sample()
+        if self._step == 0:
+            self._check_shapes(state, np.shape(self._state[0])[1:2])
         for array, part in zip(self._state, state):
             array[self._filled] = part
         self._filled += 1
@@ -293,6 +301,13 @@ class Recorder:
 
     # --- inside ---
 
+    def _check_shapes(self, parts: Sequence[Any], rows: tuple[int, ...]) -> None:
+        shapes = {name: (*rows, width) for name, width in self._kind.STATE.items()}
+        found = [np.shape(part) for part in parts]
+        if found != [*shapes.values()]:
+            wanted = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+            raise AnswerError(f"read returned arrays of {', '.join(map(str, found))}; they should be {wanted}")
+
     def _flush(self, *, last: bool) -> None:
         """Store the samples of the block; its last two rows stay, for an impact in the first new step."""
         filled = self._filled
@@ -301,7 +316,9 @@ class Recorder:
             self._raw_given = True
             raw = b"".join(self._raw_rows)
             self._digest.update(raw)
-            for array, part in zip(self._state, self._decode(raw, len(self._raw_rows)), strict=True):
+            decoded = self._decode(raw, len(self._raw_rows))
+            self._check_shapes(decoded, (len(self._raw_rows), self._state[0].shape[1]))
+            for array, part in zip(self._state, decoded):
                 array[filled - len(self._raw_rows) : filled] = part
             self._raw_rows.clear()
         new = [array[:filled] for array in self._state]

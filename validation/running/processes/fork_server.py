@@ -36,7 +36,7 @@ import psutil
 
 from scenarios.scene import Scene, parse_scene
 from validation import engines
-from validation.engines.answers import declined, exercised, plain, simulated
+from validation.engines.answers import abilities_of, declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
 from validation.engines.shared.recorder import collected_step_times
@@ -328,7 +328,7 @@ def main() -> None:
             "profiles": list(getattr(engine, "profiles", ("default",))),
             "settings": list(getattr(engine, "settings", {})),
             "processor": processor(),
-            "abilities": [name for name, able in getattr(engine, "abilities", {}).items() if able.works],
+            "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:
