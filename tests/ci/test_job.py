@@ -103,6 +103,9 @@ def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_ch
     project.git("checkout", "-q", "-b", "lower")
     unknown = project.check()
     assert unknown.returncode == 2 and "UPRIGHT_DEFAULT_BRANCH=trunk" in unknown.stderr
+    assert "--base" not in unknown.stderr, "which `check` has not"
+    unknown = project.job()
+    assert unknown.returncode == 2 and unknown.stderr.endswith("; or upright ci --base trunk\n")
     with open_store(project.folder / "upright.db") as store:
         assert len(store.runs()) == 2, "it ends before anything is run"
     assert project.check(UPRIGHT_DEFAULT_BRANCH="trunk").returncode == 1

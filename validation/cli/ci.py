@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import shlex
 from pathlib import Path
 
 import click
@@ -48,11 +49,11 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
     """
     from dataclasses import replace
 
-    from validation.cli.views import resumable, show_session
+    from validation.cli.views import must_have_run, resumable, show_session
     from validation.judging.judge import exit_status
     from validation.report.job import commit_annotations, write_reports
     from validation.report.terminal import accept_run
-    from validation.review.lineage import lineage_of
+    from validation.review.lineage import DefaultBranchError, LineageError, lineage_of
     from validation.running.forge import forge_of
     from validation.running.session import run_session
     from validation.store import open_store
@@ -73,7 +74,11 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
     silent = secrets.token_hex(8) if forge.annotations and not options.quiet else ""
     db_option = database_arguments(options.database, elsewhere=True)
     with open_store(options.database) as store, resumable(options.database):
-        session = run_session(store, options, command_line())
+        try:
+            session = run_session(store, options, command_line())
+        except DefaultBranchError as error:
+            by_base = f"; or upright ci --base {shlex.quote(error.branch)}" if error.branch else ""
+            raise LineageError(f"{error}{by_base}") from None
         notes = write_reports(
             store,
             session,
@@ -95,4 +100,6 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
             click.echo(line)
     for line in (f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl", *notes):
         click.echo(line.replace("`", ""), err=True)
-    raise SystemExit(exit_status(session.verdicts, strict=strict))
+    if status := exit_status(session.verdicts, strict=strict):
+        raise SystemExit(status)
+    must_have_run(session)

@@ -22,6 +22,14 @@ class LineageError(RuntimeError):
     """The repository does not show where the change begins."""
 
 
+class DefaultBranchError(LineageError):
+    """It is not known which branch is the default one; `branch` may be it, "" outside a repository."""
+
+    def __init__(self, words: str, branch: str) -> None:
+        super().__init__(words)
+        self.branch = branch
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lineage:
     base: str  # the branch that the change is for, without its remote
@@ -173,8 +181,8 @@ def default_branch(
 
     By the setting, the CI server, origin/HEAD, the only branch, or main or master where something is accepted there.
     `accepted` are the branches on which anything is; `base` is the one that a change is for, which counts anyhow.
-    Raises LineageError where it is not known and something is accepted on another branch: a check that compares with
-    nothing would pass whatever got worse.
+    Raises DefaultBranchError where it is not known and something is accepted on another branch: a check that compares
+    with nothing would pass whatever got worse.
     """
     known = environment.get(SETTING) or of_server or git(folder, "symbolic-ref", "--short", "refs/remotes/origin/HEAD")
     if known:
@@ -187,9 +195,12 @@ def default_branch(
             return name
     elsewhere = sorted(set(accepted) - {branch, base, ""})
     if elsewhere and not base:
-        raise LineageError(
+        there = [name for name in elsewhere if name in names]
+        by_origin = "; or git remote set-head origin --auto" if git(folder, "remote", "get-url", "origin") else ""
+        raise DefaultBranchError(
             f"the default branch of this repository is not known, and what is accepted is on {', '.join(elsewhere)}: "
-            f"set it, {SETTING}={elsewhere[0]}; or git remote set-head origin --auto; or upright ci --base"
+            f"set it, {SETTING}={(there or elsewhere)[0]}{by_origin}",
+            branch=next(iter([*there, *sorted(names - {branch})]), ""),
         )
     return likely[0] if len(likely) == 1 else ""
 

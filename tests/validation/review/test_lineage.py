@@ -12,7 +12,7 @@ import pytest
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, info, result
 from validation.report.job import MOST_ANNOTATIONS, commit_annotations
-from validation.review.lineage import Lineage, LineageError, default_branch, history_of, lineage_of
+from validation.review.lineage import DefaultBranchError, Lineage, LineageError, default_branch, history_of, lineage_of
 from validation.running.forge import Forge, forge_of
 from validation.store import Store, open_store
 
@@ -140,8 +140,14 @@ def test_the_default_branch_is_what_is_set_or_known_and_never_guessed_past_an_ac
     with pytest.raises(LineageError):  # a clone of one branch has an only branch too
         found({"other"}, "trunk")
     git("checkout", "-q", "-b", "lower")
-    with pytest.raises(LineageError):
+    with pytest.raises(DefaultBranchError) as raised:
         found({"trunk"}, "lower")
+    assert str(raised.value).endswith("UPRIGHT_DEFAULT_BRANCH=trunk"), "there is no origin, and `check` has no --base"
+    assert raised.value.branch == "trunk", "which `ci` can name"
+    git("remote", "add", "origin", "nowhere")
+    with pytest.raises(DefaultBranchError, match=r"=next; or git remote set-head origin --auto$") as raised:
+        found({"next"}, "lower")
+    assert raised.value.branch == "trunk", "`next` is no branch here any more"
     assert found({"lower"}, "lower") == "", "nothing that it could be compared with is elsewhere"
     assert found({"trunk"}, "lower", base="trunk") == ""
     assert found({"trunk"}, "lower", of_server="trunk") == "trunk"
