@@ -26,6 +26,18 @@ CONFIG: Any = config  # whose stubs lack what the environment sets
 COMPILED: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 INTERNAL: dict[str, Any] = {**COMPILED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 ENTRIES: list[Any] = []  # of the modules that are loaded
+PUBLIC = {
+    "planar": "reference_engine.simulate",
+    "compliant": "reference_engine.simulate_compliant",
+    "contact_problems": "reference_engine.contact_forces",
+    "contactsim": "reference_engine.faithful_simulate",
+    "geometry": "reference_engine.geometry.planar_proximity.planar_proximities or "
+    "reference_engine.geometry.spatial_proximity.spatial_proximities",
+    "heaps": "reference_engine.simulate_ellipsoids",
+    "multibody": "reference_engine.simulate_mechanism",
+    "spatial": "reference_engine.simulate_flights",
+}
+"""Of a package: what to call in place of a kernel while no entry that reaches it is loaded."""
 
 if OURS:
     from reference_engine.compiler import pipeline
@@ -78,7 +90,8 @@ def uncallable(dispatcher: Any) -> Any:
 
 def refuse(kernel: Any, *_: Any, **__: Any) -> None:
     entries = [name_of(entry) for entry in ENTRIES if any(called is kernel for called in called_by(entry))]
-    instead = ", ".join(entries[:3]) or "an entry (none that uses it is imported)"
+    package = f"{kernel.py_func.__module__}..".split(".")[1]
+    instead = ", ".join(entries[:3]) or f"the public function {PUBLIC.get(package, PUBLIC['planar'])}"
     raise TypeError(
         f"{name_of(kernel)} is a kernel, which only compiled code can call; call instead: {instead}"
         f" (NUMBA_DISABLE_JIT=1 makes all kernels Python functions)"

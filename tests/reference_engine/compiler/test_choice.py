@@ -14,7 +14,7 @@ import pytest
 
 import reference_engine
 from reference_engine.compiler import chosen_compiler
-from reference_engine.compiler.kernels import entry, kernel, name_of
+from reference_engine.compiler.kernels import PUBLIC, entry, kernel, name_of
 from tests.effort import few, tries
 from validation.running.kernel_cache import CacheError, kernel_folder
 
@@ -80,6 +80,35 @@ def test_a_kernel_names_the_entry_that_calls_it():
         TypeError, match=r"test_choice\.second_moment is a kernel.*call instead: \S*test_choice\.moment_of"
     ):
         second_moment(np.ones(3), 1)
+
+
+@pytest.mark.skipif(DISABLED, reason="kernels are Python functions")
+@pytest.mark.parametrize(
+    ("module", "kernel", "instead"),
+    [
+        ("planar.narrow_phase", "best_edge", "reference_engine.simulate "),
+        ("contactsim.edges", "", "reference_engine.faithful_simulate "),
+        ("geometry.gjk", "", "reference_engine.geometry.planar_proximity.planar_proximities or "),
+        ("vectors", "", "reference_engine.simulate "),
+    ],
+)
+def test_a_kernel_whose_entries_are_not_loaded_names_the_public_function(module, kernel, instead, tmp_path):
+    done = python(
+        f"import reference_engine.{module} as m\n"
+        f"all = [v for v in vars(m).values() if type(v).__name__ == 'Kernel' and v.py_func.__module__ == m.__name__]\n"
+        f"(getattr(m, '{kernel}') if '{kernel}' else all[0])(1.0)",
+        tmp_path,
+    )
+    assert "is a kernel, which only compiled code can call" in done.stderr
+    assert f"call instead: the public function {instead}" in done.stderr
+
+
+def test_the_public_functions_that_are_named_exist():
+    for name in " or ".join(PUBLIC.values()).split(" or "):
+        module, _, function = name.rpartition(".")
+        assert callable(getattr(importlib.import_module(module), function))
+    packages = {module.name for module in pkgutil.iter_modules(reference_engine.__path__) if module.ispkg}
+    assert packages - PUBLIC.keys() == {"compiler", "planar_model"}, "whose kernels are those of the planar engine"
 
 
 @pytest.mark.parametrize(("compiler", "k"), few(2, [("upright", 3), ("numba", -4), ("upright", -4), ("numba", 3)]))
