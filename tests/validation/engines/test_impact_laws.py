@@ -9,8 +9,9 @@ from scenarios.catalogue import scenario_of
 from scenarios.catalogue.single_impact import Case
 from scenarios.scenario import ParameterError
 from scenarios.scene import Box, ImpactLaw, Scene, Sphere
-from tests.validation.engines.planar_scenes import box, scene
+from tests.validation.engines.planar_scenes import ball, box, ground, scene
 from tests.validation.engines.spatial_scenes import ENGINES, motion_of, solid, space
+from validation.engines.engine import DeclinedError
 from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.reference.adapter import Reference
 
@@ -49,6 +50,16 @@ def test_peers_have_newtons_law_with_coulombs_between_the_impulse_and_the_slip_a
 
 def with_law(given: Scene, law: str, **more: Any) -> Scene:
     return given.model_copy(update={"contact": given.contact.model_copy(update={"impact_law": law, **more})})
+
+
+def test_what_comes_to_stay_in_contact_is_declined_once_that_is_known() -> None:
+    """A disc that rests, and one that falls and does not bounce."""
+    for height in (0.5, 1.0):
+        given = with_law(scene(ball(position=(0.0, height)), duration=1.0, ground=ground()), "stronge")
+        engine = Reference()
+        assert engine.declines(given) is None
+        with pytest.raises(DeclinedError, match=r"'stronge' .* flights and impacts alone; this scene has more .*t = "):
+            engine.simulate(given, DT, engine.profile("default", given, DT))
 
 
 def test_what_flights_cannot_be_is_declined_in_words() -> None:

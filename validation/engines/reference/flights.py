@@ -1,17 +1,19 @@
 """Scenes that name a law or order of impact which no other part of the reference engine has: flights and impacts."""
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-from reference_engine import FlightMotion, Flyer, simulate_flights
+from reference_engine import FlightError, FlightMotion, Flyer, simulate_flights
 from reference_engine.array_types import Array
 from reference_engine.dense import norm
 from scenarios import shapes
 from scenarios.boundaries import HalfPlane, HalfSpace
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, colliding_pairs, inertias
-from validation.engines.engine import Settings
+from validation.engines.engine import DeclinedError, Settings
 from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
@@ -68,7 +70,8 @@ def collision_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[A
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
-    """Regular samples, and before and after each impact. Raises FlightError or ImpactError, with the values."""
+    """Regular samples, and before and after each impact. Raises ImpactError, with the values, and DeclinedError where
+    bodies come to stay in contact, which is known only then."""
     members = (*scene.bodies, *scene.boundaries)
     index = {member.name: i for i, member in enumerate(members)}
     count = len(scene.bodies)
@@ -81,7 +84,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
         return scene.pair_law(members[i], members[second])
 
     planes = [b for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))]
-    with one_call(scene, dt):
+    with one_call(scene, dt), contact_declined(scene):
         motion = simulate_flights(
             tuple(flyer(scene, i) for i in range(count)),
             tuple((np.array(b.point), np.array(b.normal) / norm(np.array(b.normal))) for b in planes),
@@ -92,6 +95,15 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
             pair=pair,
         )
     return trajectory_of(motion, isinstance(scene, PlanarScene), count, dt)
+
+
+@contextmanager
+def contact_declined(scene: Scene) -> Iterator[None]:
+    try:
+        yield
+    except FlightError as error:
+        stated = scene.contact.impact_law or scene.contact.impact_order
+        raise DeclinedError(ONLY.format(stated, f"more than these ({error})")) from None
 
 
 def flyer(scene: Scene, i: int) -> Flyer:
