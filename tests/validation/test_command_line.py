@@ -18,6 +18,7 @@ from scenarios.scene import write_scene
 from tests.validation.command import call, start, upright
 from validation import cli
 from validation.engines import present_engines
+from validation.running import session
 
 # The last two take this engine long enough that a run with them can be stopped halfway.
 SLOW = "pybullet" if "pybullet" in present_engines() else "reference"
@@ -75,6 +76,27 @@ def test_json_is_one_object_a_case_and_nothing_else(tmp_path: Path) -> None:
     assert ball["mujoco"]["outcome"] == "declined" and "restitution" in ball["mujoco"]["reason"]
     assert ball["mujoco"]["profile"] == "default"
     assert ball["pymunk"]["metrics"]["truth_error_goal"]["unit"] == "m"
+
+
+@pytest.mark.parametrize("command", ["run", "check", "ci"])
+def test_a_run_in_which_everything_is_declined_ends_with_2_and_offers_nothing_to_accept(
+    command: str, tmp_path: Path
+) -> None:
+    done = upright(command, "heavy-top", "--engine", "pymunk", folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("nothing could be run, every case was declined: pymunk ")
+    assert "accept" not in done.stdout + done.stderr
+    some = upright(command, "heavy-top", "bouncing-ball", "--engine", "pymunk", folder=tmp_path)
+    assert some.returncode == 0 and "nothing could be run" not in some.stderr
+
+
+def test_engines_that_are_absent_are_reported_where_all_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "unavailable_engines", lambda: {"havok": "not installed"})
+    monkeypatch.setattr(session, "present_engines", lambda: ["pymunk"])
+    assert "havok is not here: not installed" in upright("run", "bouncing-ball", folder=tmp_path).stdout
+    assert "havok" not in upright("run", "bouncing-ball", "--engine", "pymunk", folder=tmp_path).stdout
 
 
 def test_the_reference_is_exact_and_with_a_coarse_tolerance_it_is_not(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     upright check
     upright check stack:n=10 --engine pymunk:iterations=2 --markdown summary.md --junit results.xml
     """
-    from validation.cli.views import resumable, show_session
+    from validation.cli.views import must_have_run, resumable, show_session
     from validation.judging.judge import exit_status
     from validation.report.jsonl import case_line
     from validation.report.junit import junit_xml
@@ -52,7 +52,9 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     more = f"upright regressions --all --run {session.run}{db_option}"
     for line in [] if options.quiet else standing_lines(session.verdicts, more=more):
         click.echo(line)
-    if not session.baselines:
+    if not session.baselines and not session.all_declined:
         accept = accept_run(session, db_option)
         click.echo(f"none of these cases is accepted yet, so none can be worse; accept them: {accept}", err=True)
-    raise SystemExit(exit_status(session.verdicts, strict=strict))
+    if status := exit_status(session.verdicts, strict=strict):
+        raise SystemExit(status)
+    must_have_run(session)

@@ -13,7 +13,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     """Simulate scenarios on engines, measure and store them.
 
     Without a SCENARIO the canonical suite, without --engine every engine present. Exit status 0 whatever the results
-    are (`check` judges), unless --strict.
+    are (`check` judges), unless --strict; 2 where nothing could be run, also because every case was declined.
 
     \b
     upright run
@@ -23,7 +23,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     """
     from dataclasses import replace
 
-    from validation.cli.views import resumable, show_session
+    from validation.cli.views import must_have_run, resumable, show_session
     from validation.judging.judge import exit_status
     from validation.running.session import resume_session, run_session
     from validation.store import open_store
@@ -46,3 +46,4 @@ def command(options: Options, strict: bool, resume: bool) -> None:
     show_session(session, options)
     if strict and exit_status(session.verdicts, strict=True):
         raise SystemExit(1)
+    must_have_run(session)

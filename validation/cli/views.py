@@ -38,6 +38,12 @@ def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, l
     return number, lines
 
 
+def must_have_run(session: Session) -> None:
+    """Raises ClickException, so that the command ends with 2, where every case was declined."""
+    if session.all_declined:
+        raise click.ClickException(f"nothing could be run, every case was declined: {session.results[0].reason}")
+
+
 def show_session(session: Session, options: Options, *, judged: bool = False) -> None:
     """The table, what it cost, and what to do next; or one JSON object per case and nothing else."""
     from validation.report.jsonl import case_line

@@ -35,6 +35,8 @@ def what_to_do(store: Store, session: Session, options: Options, accept: str) ->
     """Where nothing is accepted to compare with: why, and the next step. Markdown."""
     lineage = options.lineage
     accept = code(accept)
+    if session.all_declined:
+        return "Every case was declined, so nothing could be run"
     if lineage is None:
         return f"Nothing is accepted yet, so nothing can be worse. Next: {accept}"
     at = f"the merge base {lineage.merge_base[:SHORT]} or before it"

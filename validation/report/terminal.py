@@ -30,7 +30,7 @@ def session_lines(session: Session, db_option: str, where: str) -> list[str]:
     moves = next((r.case for r in session.results if r.outcome == "completed"), None)
     following = [f"upright dashboard{db_option}"]
     following += [f"upright show {shlex.quote(moves.label)} --run {session.run}{db_option}"] if moves else []
-    following += [] if session.baselines else [accept_run(session, db_option)]
+    following += [] if session.baselines or session.all_declined else [accept_run(session, db_option)]
     return [
         render_table(session.results, session.verdicts),
         *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),

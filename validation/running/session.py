@@ -42,12 +42,16 @@ class Session:
     verdicts: list[Verdict]  # likewise
     baselines: list[Baseline]  # those that were compared with
     totals: Totals
-    unavailable: dict[str, str]  # engines that are known but absent, and why
+    unavailable: dict[str, str]  # engines that are known but absent, and why, where all were asked for
     left_out: list[Case] = field(default_factory=list)  # accepted, and not asked for
     ensembles: dict[str, Ensemble] = field(default_factory=dict)  # by case key; those that were run
     times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since accepted; confirmed
     doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
+
+    @property
+    def all_declined(self) -> bool:
+        return all(result.outcome == "declined" for result in self.results)
 
 
 def make_requests(store: Store, options: Options) -> tuple[str, list[Request], dict[str, str]]:
@@ -274,7 +278,7 @@ def _judged(
         verdicts=verdicts,
         baselines=[baselines[v.case.identity.key] for v in verdicts if v.baseline is not None],
         totals=totals,
-        unavailable=unavailable_engines(),
+        unavailable={} if store.asked(run).get("words", {}).get("engines") else unavailable_engines(),
         left_out=left_out,
         times=changed_times(store, run, results, verdicts, baselines),
     )
