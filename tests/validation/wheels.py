@@ -54,6 +54,15 @@ def wheel(folder: Path, version: str, speed: float) -> Path:
     return path
 
 
+def empty_wheel(folder: Path, name: str, version: str) -> None:
+    """A distribution that has nothing but a name and a version."""
+    info = f"{name}-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as archive:
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+        archive.writestr(f"{info}/WHEEL", files(version, 0.0)[f"toy_engine-{version}.dist-info/WHEEL"])
+        archive.writestr(f"{info}/RECORD", "")
+
+
 def installed(folder: Path, version: str, speed: float) -> Path:
     """A folder to put on the path."""
     for name, text in files(version, speed).items():

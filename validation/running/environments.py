@@ -33,6 +33,11 @@ LENT = (
     "typing-inspection",
 )  # fmt: skip
 """Distributions that adapters and their processes import; those that are not here are not needed here."""
+BESIDE = {
+    "pybullet==3.2.6": "numpy<2",  # built for numpy 1, which its wheel leaves out
+    "sapien==3.0.0": "setuptools<81",  # imports pkg_resources, which later ones have no more
+}
+"""What wheels need beside what they ask for."""
 MADE = "made.json"  # written last: what is installed; without it the environment is half-made and is made anew
 NO_SUCH = "Could not find a version"
 CONFLICT = "ResolutionImpossible"
@@ -121,12 +126,13 @@ def _made(folder: Path, requirement: str, notify: Notify) -> Environment:
 
 def _install(pip: list[str], folder: Path, requirement: str, notify: Notify) -> None:
     """With the numpy that is here where that goes with the engine, else with the one that pip finds for it."""
+    wanted = [requirement, *([BESIDE[requirement]] if requirement in BESIDE else ())]
     install = [*pip, "install", "--only-binary", ":all:", "--progress-bar", "off", "--no-warn-script-location"]
     same = folder / "constraints.txt"
     same.write_text(f"numpy=={importlib.metadata.version('numpy')}\n", encoding="utf-8")
-    done = _run([*install, "--constraint", str(same), requirement], notify)
+    done = _run([*install, "--constraint", str(same), *wanted], notify)
     if done.returncode != 0 and CONFLICT in done.stderr:
-        done = _run([*install, requirement], notify)
+        done = _run([*install, *wanted], notify)
     if done.returncode != 0:
         raise BuildError(_why(pip, requirement, done.stderr))
 

@@ -56,6 +56,15 @@ def test_another_version_gets_an_environment_once_and_this_python_is_left_alone(
     assert environment_of(choice("2.0"), described.append) == environment and described == []
 
 
+def test_what_a_wheel_needs_but_does_not_ask_for_is_installed_beside_it(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here as with pybullet 3.2.6: numpy before 2, where this Python's numpy is tried first."""
+    wheels.empty_wheel(toy.parent / "shelf", "numpy", "1.0")
+    monkeypatch.setitem(environments.BESIDE, "toy-engine==2.0", "numpy<2")
+    assert environment_of(choice("2.0")).packages == {"toy-engine": "2.0", "numpy": "1.0"}
+
+
 def test_a_version_that_is_not_there_is_told_with_those_that_are_and_leaves_nothing(toy: Path) -> None:
     with pytest.raises(BuildError, match=r"^toy-engine==3\.0: there is no such version; pip has 1\.0, 2\.0$"):
         environment_of(choice("3.0"))

@@ -14,6 +14,7 @@ What makes a comparison unfair, and what is done about it (DART documentation; m
 - By default bodies are deactivated where they hardly move; fair does not.
 - dartpy makes meshes from files alone: hulls, bowls and hollow spheres are declined. So are ellipsoids, which ODE's
   detector does not have.
+- dartpy 6.16 to 6.19 have no ODE, so no fair profile, and no split impulses; before 6.19 nothing is deactivated.
 - A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
 """
 
@@ -47,11 +48,17 @@ from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
 DETECTORS = {
-    "fcl": collision.FCLCollisionDetector,
-    "ode": collision.OdeCollisionDetector,
-    "bullet": collision.BulletCollisionDetector,
-    "dart": collision.DARTCollisionDetector,
+    name: getattr(collision, kind)
+    for name, kind in {
+        "fcl": "FCLCollisionDetector",
+        "ode": "OdeCollisionDetector",  # from 6.20 on
+        "bullet": "BulletCollisionDetector",
+        "dart": "DARTCollisionDetector",
+    }.items()
+    if hasattr(collision, kind)
 }
+CAN_SPLIT_IMPULSES = hasattr(dartpy.constraint.ConstraintSolver, "setSplitImpulseEnabled")  # from 6.20 on
+CAN_DEACTIVATE = hasattr(dartpy.simulation.World, "setDeactivationOptions")  # from 6.19 on
 OUT_OF_PLANE = 1e-9  # m and rad, that a planar body may be before it is put back
 
 MESH = "dartpy makes meshes from files alone"
@@ -67,12 +74,15 @@ BECAUSE = {
     "compliant": "DART's contacts have no stiffness",
 }
 
-SETTINGS: Mapping[str, Setting] = {
-    "collision_detector": Setting(default="fcl", choices=("fcl", "ode", "bullet", "dart"), doc="what finds contacts"),
+SETTINGS: dict[str, Setting] = {
+    "collision_detector": Setting(default="fcl", choices=tuple(DETECTORS), doc="what finds contacts"),
     "split_impulse": Setting(default=False, doc="penetrations are taken back by a velocity that does not stay"),
     "deactivation": Setting(default=True, doc="bodies that hardly move are left alone"),
     "max_contacts": Setting(default=1000, low=1, high=1_000_000, doc="contacts of a step; others are dropped"),
 }
+for _name, _can in (("split_impulse", CAN_SPLIT_IMPULSES), ("deactivation", CAN_DEACTIVATE)):
+    if not _can:
+        del SETTINGS[_name]
 FAIR: Mapping[str, Value] = {"collision_detector": "ode", "deactivation": False, "max_contacts": 100_000}
 
 
@@ -80,7 +90,7 @@ class Dart(SteppingEngine):
     name = "dart"
     version = importlib.metadata.version("dartpy")
     settings, fair = SETTINGS, FAIR
-    profiles = ("default", "fair")
+    profiles = ("default", "fair") if "ode" in DETECTORS else ("default",)
     takes, because = TAKES, BECAUSE
     abilities = able(
         set_state="to round-off; of what hangs on joints as far as these let it",
@@ -105,14 +115,18 @@ class DartWorld(MaximalWorld):
         self._world = dartpy.simulation.World()
         self._world.setTimeStep(dt)
         self._world.setGravity(vector_in_space(scene.gravity))
-        self._world.setCollisionDetector(DETECTORS[str(settings["collision_detector"])]())
         self._solver = self._world.getConstraintSolver()
-        self._solver.setSplitImpulseEnabled(bool(settings["split_impulse"]))
+        # From 6.20 on the world has it too.
+        finder = self._world if hasattr(self._world, "setCollisionDetector") else self._solver
+        finder.setCollisionDetector(DETECTORS[str(settings["collision_detector"])]())
+        if CAN_SPLIT_IMPULSES:
+            self._solver.setSplitImpulseEnabled(bool(settings["split_impulse"]))
         self._option = self._solver.getCollisionOption()
         self._option.maxNumContacts = int(settings["max_contacts"])
-        sleep = self._world.getDeactivationOptions()
-        sleep.mEnabled = bool(settings["deactivation"])
-        self._world.setDeactivationOptions(sleep)
+        if CAN_DEACTIVATE:
+            sleep = self._world.getDeactivationOptions()
+            sleep.mEnabled = bool(settings["deactivation"])
+            self._world.setDeactivationOptions(sleep)
         self._settings = settings
         self._friction = self.laws.shape_values("friction", "min")
         self._restitution = self.laws.shape_values("restitution", "product")
@@ -271,14 +285,17 @@ class DartWorld(MaximalWorld):
         joint.setAngularVelocity(spin)
 
     def options(self) -> dict[str, Any]:
-        return {
+        found = {
             "time_step": self._world.getTimeStep(),
-            "collision_detector": self._world.getCollisionDetector().getType(),
+            "collision_detector": self._solver.getCollisionDetector().getType(),
             "lcp_solver": type(self._solver.getBoxedLcpSolver()).__name__.removesuffix("BoxedLcpSolver"),
-            "split_impulse": self._solver.isSplitImpulseEnabled(),
-            "deactivation": self._world.getDeactivationOptions().mEnabled,
             "max_contacts": self._option.maxNumContacts,
         }
+        if CAN_SPLIT_IMPULSES:
+            found["split_impulse"] = self._solver.isSplitImpulseEnabled()
+        if CAN_DEACTIVATE:
+            found["deactivation"] = self._world.getDeactivationOptions().mEnabled
+        return found
 
     def contacts(self) -> Sequence[Any] | None:
         """Of the last step, at the poses it started from; DART's normal points from the second to the first."""

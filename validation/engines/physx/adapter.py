@@ -21,7 +21,7 @@ from __future__ import annotations
 import importlib.metadata
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,10 @@ X_TO_Z = [math.sqrt(0.5), 0.0, -math.sqrt(0.5), 0.0]  # of PhysX's capsule and c
 SCENE_OPTIONS = (
     "bounce_threshold", "enable_tgs", "enable_pcm", "enable_friction_every_iteration", "enable_enhanced_determinism",
 )  # fmt: skip
-BODY_OPTIONS = (
+BODY_OPTIONS = [
     "solver_position_iterations", "solver_velocity_iterations", "sleep_threshold", "linear_damping",
-    "angular_damping", "max_angular_velocity",
-)  # fmt: skip
+    "angular_damping",
+]  # fmt: skip
 STATE = 13  # floats of a body in `pack`: quaternion w-x-y-z, position, velocity, spin
 # What a joint lets free of x, y, z, the turn about x and those across it; x is the joint's axis. A planar joint leaves
 # alone what a planar body cannot do.
@@ -71,7 +71,7 @@ BECAUSE = {
     "joints.collide": "PhysX lets bodies joined by a joint pass through each other, and SAPIEN has no way to change it",
 }
 
-SETTINGS: Mapping[str, Setting] = {
+SETTINGS: dict[str, Setting] = {
     "solver_position_iterations": Setting(default=10, low=1, high=255, doc="sweeps for the positions"),
     "solver_velocity_iterations": Setting(default=1, low=0, high=255, doc="sweeps for the velocities after them"),
     "enable_tgs": Setting(default=True, doc="each sweep is a small time step; false: plain Gauss-Seidel"),
@@ -83,17 +83,19 @@ SETTINGS: Mapping[str, Setting] = {
     "sleep_threshold": Setting(default=0.005, low=0.0, high=1e6, doc="bodies with less energy a kg sleep, m^2/s^2"),
     "linear_damping": Setting(default=0.0, low=0.0, high=1e3, doc="share of the velocity that is lost, 1/s"),
     "angular_damping": Setting(default=0.05, low=0.0, high=1e3, doc="likewise of the spin, 1/s"),
-    "max_angular_velocity": Setting(default=100.0, low=1e-3, high=1e12, doc="faster spin is cut off, rad/s"),
     **facet_settings(ellipsoid=2),
 }
-FAIR: Mapping[str, Value] = {
+FAIR: dict[str, Value] = {
     "solver_position_iterations": 40,
     "bounce_threshold": 1e-4,
     "sleep_threshold": 0.0,
     "angular_damping": 0.0,
-    "max_angular_velocity": 1e6,
     "enable_enhanced_determinism": True,
 }
+if hasattr(physx.PhysxRigidDynamicComponent, "max_angular_velocity"):  # SAPIEN 3.0.0 has it not
+    BODY_OPTIONS.append("max_angular_velocity")
+    SETTINGS["max_angular_velocity"] = Setting(default=100.0, low=1e-3, high=1e12, doc="faster spin is cut off, rad/s")
+    FAIR["max_angular_velocity"] = 1e6
 
 
 class PhysX(SteppingEngine):
