@@ -3,6 +3,7 @@
 Each stands between two comments, `<!-- table NAME -->` and `<!-- end -->`.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ from scenarios.scenario import token_of
 from validation.metrics import METRICS
 
 DOCS = Path(__file__).parents[1] / "docs"
+RELEASED = json.loads((Path(__file__).parent / "benchmarks/data/released_changes.json").read_text(encoding="utf-8"))
 TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -31,7 +33,41 @@ def metrics() -> list[tuple[str, ...]]:
     return rows
 
 
-TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {"scenarios": scenarios, "metrics": metrics}
+def released() -> list[tuple[str, ...]]:
+    rows = [("", "engine", "scene", "sign", "what happens", "what the maintainers say")]
+    for given in RELEASED["entries"]:
+        engine = " ".join((f"{given['engine']} {given['old']} → {given['new']}", given["options"])).strip()
+        scene = f"`{given['scene'].removesuffix('.json')}`" + (" @fair" if given["profile"] == "fair" else "")
+        links = [f"[{i}]({url})" for i, url in enumerate(given["sources"], 1)]
+        where = ", ".join(filter(None, [given.get("section", ""), *links]))
+        sign = f"**{given['sign']}**" + (" (measured)" if given["by"] == "measurement" else "")
+        note = f". ({given['note']})" if "note" in given else ""
+        statement = given["maintainers"] + (f" ({where})" if where else "")
+        rows.append((given["id"], engine, scene, sign, given["because"] + note, statement))
+    return rows
+
+
+def not_reproduced() -> list[tuple[str, ...]]:
+    return [("change", "why"), *((given["what"], given["why"]) for given in RELEASED["not_reproduced"])]
+
+
+def changed_by() -> list[tuple[str, ...]]:
+    rows = [("scene", "changes with")]
+    for given in RELEASED["changes"]:
+        scene = " ".join((f"`{given['scene'].removesuffix('.json')}`", given["engine"], given.get("options", "")))
+        releases = [f"{version} ({what})" if what else version for version, what in given["releases"].items()]
+        tried = f" of {' to '.join(given['tried'])}" if "tried" in given else ""
+        rows.append((scene.strip(), (", ".join(releases) or "none") + tried))
+    return rows
+
+
+TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {
+    "scenarios": scenarios,
+    "metrics": metrics,
+    "released": released,
+    "not_reproduced": not_reproduced,
+    "changed_by": changed_by,
+}
 
 
 def filled(page: str) -> str:
