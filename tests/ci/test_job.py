@@ -147,9 +147,9 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
         f"{project.comment[0].partition(' on ')[2]}"
     )
     assert project.comment[4].startswith(
-        "| stack:n=5 on solver.Solver: jitter&#95;position<br>**the stack of 5 trembles by "
+        "| stack:n=5 on solver.Solver: jitter position<br>**the stack of 5 trembles by "
     )
-    assert " | 2.7e-05 ± " in project.comment[4] and "first differs at t = " in project.comment[4]
+    assert " | 27.3 ± " in project.comment[4] and "first differs at t = " in project.comment[4]
     assert project.comment[4].endswith(
         f" | {project.git('rev-parse', 'HEAD')[:8]} &#40;run 2&#41;, not in {begin[:8]} &#40;run 1&#41; |"
     )

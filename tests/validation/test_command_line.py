@@ -218,7 +218,7 @@ def test_fewer_iterations_are_a_regression_with_metric_old_new_and_ratio(accepte
     )
     assert done.returncode == 1, done.stdout + done.stderr
     decisions = done.stdout
-    assert "regressed" in decisions and "penetration_mean" in decisions and "was" in decisions and "times" in decisions
+    assert "regressed" in decisions and "penetration mean" in decisions and "was" in decisions and "times" in decisions
     assert "penetration" in (accepted / "s.md").read_text()
     assert "<failure" in (accepted / "j.xml").read_text()
     again = upright("check", "stack", "--engine", "pymunk:iterations=2", "--json", folder=accepted)
