@@ -194,7 +194,7 @@ def test_a_pull_request_is_compared_with_what_was_accepted_at_its_merge_base(pro
         f"**Upright: 1 improvement** (against the baseline at the merge base {begin[:8]}"
     )
     assert project.comment[2] == "<details><summary>1 more</summary>" and "</details>" in project.comment
-    assert "jitter&#95;" in project.comment[4]
+    assert "jitter " in project.comment[4]
     assert not list((project.reports / "motion").iterdir()), "pictures of an earlier run are gone"
 
     # Accepted on its branch, the worse one holds there.
