@@ -125,7 +125,7 @@ def _cell(value: str) -> str:
 
 # --- what `upright compare` found ---------------------------------------------------------------------------------
 
-SIGNS = {"worse": "regressed", "better": "improved", "different": "different"}
+SIGNS = {"worse": "regressed", "mixed": "regressed", "better": "improved", "different": "different"}
 """A sign -> the verdict's word of the same colour."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
-from reference_engine.dense import svd
+from reference_engine.dense import eigh, svd
 from reference_engine.geometry import mass_properties as geometry
 from reference_engine.geometry import polygon
 
@@ -51,6 +51,11 @@ def spatial_mass(shape: Any) -> geometry.SpatialMass:
 def bounding_radius(shape: Any) -> float:
     """Largest distance of a point of the shape from the origin of the body frame, m (of an arc: of its circle)."""
     return BOUNDING_RADIUS[shape.kind](shape)
+
+
+def width(shape: Any) -> float:
+    """m: the least width of a shape, that of the rectangle with the same smallest second moment, w^2 / 12."""
+    return float(np.sqrt(12.0 * eigh(UNIFORM[shape.kind](shape).second_moments)[0][0]))
 
 
 def _highest_arc(shape: Any) -> float:

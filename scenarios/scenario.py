@@ -58,6 +58,9 @@ class Scenario:
     """Metrics that say nothing here, and are left out (jitter at rest of a thing that never rests)."""
     laws: Mapping[str, float] = field(default_factory=dict)
     """Metric -> the most that physics allows plus a generous tolerance for a discretised engine; more is a defect."""
+    expected: tuple[tuple[str, str], ...] = ()
+    """(what, body): what has to happen where the truth knows no poses: ("fell over", "domino 12"); "" for all of the
+    scene: ("came to rest", "")."""
     parameters: Mapping[str, Value] = field(default_factory=dict)  # complete; set by the family
     defaults: Mapping[str, Value] = field(default_factory=dict)
     from_file: bool = False

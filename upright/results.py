@@ -110,7 +110,7 @@ class Comparison:
     @property
     def worse(self) -> list[str]:
         """Scenarios in which something is worse."""
-        return [one["scenario"] for one in self.scenarios if one["sign"] == "worse"]
+        return [one["scenario"] for one in self.scenarios if one["sign"] in ("worse", "mixed")]
 
     def table(self) -> Any:
         """A row for each metric that changed: a pandas DataFrame, without pandas a list of dicts."""

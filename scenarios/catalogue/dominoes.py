@@ -88,6 +88,7 @@ def dominoes(
         headline="penetration_max",
         noise={**dict.fromkeys(CHAOTIC, "chaotic"), "truth_error_event_time": "step"},
         meaningless=frozenset({"energy_drift", "momentum_drift"}),
+        expected=tuple(("fell over", body.name) for body in bodies),
     )
 
 

@@ -48,10 +48,11 @@ def command(
     """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
-    touched. A change is better or worse by the law that its metric measures; where a metric measures none, it is
-    different. Chaotic motions are compared by perturbed initial states on both sides. Without a SCENARIO or --scene it
-    runs the canonical suite and every pair of shapes. The result is stored apart (upright results comparisons).
-    Exit status 0: nothing worse. 1: something is worse in B. 2: could not run.
+    touched. What happened decides first (a body went through another, came apart, fell where it has to stand); then the
+    gravest change for the worse against the gravest for the better. Chaotic motions are compared by perturbed initial
+    states on both sides. Without a SCENARIO or --scene it runs the canonical suite and every pair of shapes. The result
+    is stored (upright results comparisons), apart from the runs. Exit status 0: nothing worse. 1: something is worse in
+    B, or better and worse at once (mixed). 2: could not run.
 
     \b
     upright compare pymunk==6.11.1 pymunk==7.3.1
@@ -80,4 +81,4 @@ def command(
     if not as_json:
         click.echo(render_comparison(done.comparisons, done.names, done.packages, everything=everything))
         click.echo(f"Stored as comparison {number} in {arguments.without_password(database)}.")
-    raise SystemExit(any(comparison.sign == "worse" for comparison in done.comparisons))
+    raise SystemExit(any(comparison.sign in ("worse", "mixed") for comparison in done.comparisons))

@@ -7,7 +7,8 @@ Arithmetic and noise are the judge's.
 
 import math
 import statistics
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -16,20 +17,25 @@ from scenarios.scenario import Noise, Scenario
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
-from validation.judging.policy import MEDIANS
+from validation.judging.policy import EXACT, MEDIANS, ROUND_OFF, TWOFOLD
+from validation.judging.severity import Scales, Weight, scales_of
 from validation.judging.verdict import FLOOR, Change, Defect, Move
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.measurement import Measurement
+from validation.records.outcome import OPPOSITE
 from validation.records.simulation import BROKEN
 from validation.records.stored import Baseline
 
-Sign = Literal["worse", "better", "different", "same", "declined"]
+Sign = Literal["worse", "better", "mixed", "different", "same", "declined"]
 
 ROUGH: tuple[Noise, ...] = ("chaotic", "step")
 """Noise classes of the metrics that one run of each side measures only roughly."""
 NEVER = datetime.min.replace(tzinfo=UTC)  # when a side of a comparison was accepted
 SIGNS: dict[Move, Sign] = {"regressed": "worse", "improved": "better", "different": "different"}
+RANKS = ("exact", "energy not gained", "no overlap", "joints hold", "cone", "energy kept", "momentum", "rest")
+"""Beginnings of laws, the weightiest first: truth, invariants, constraints, conserved quantities, drift and jitter.
+They decide where changes for the better are as grave as those for the worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,14 +120,7 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     fresh = [defect for defect in verdict.defects if not defect.standing]
     mended = [defect for defect in judge(None, old, scenario.laws).defects if defect.metric not in broken]
     changes = tuple(_signed(change) for change in verdict.changes)
-    signs = {signed.sign for signed in changes}
-    sign: Sign = "same"
-    if fresh or "worse" in signs:
-        sign = "worse"
-    elif mended or "better" in signs:
-        sign = "better"
-    elif signs:
-        sign = "different"
+    sign = of_outcomes(old, new) or of_severity(scales_of(scenario.scene), verdict.changes, fresh, mended)
     return Comparison(
         scenario=scenario,
         old=old,
@@ -132,6 +131,75 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         mended=tuple(mended),
         divergence=_divergence(scenario, old, new),
     )
+
+
+def of_outcomes(old: Result, new: Result) -> Sign | None:
+    """By what went wrong, before any number: each kind counted; None where both sides have as much of each."""
+    wrong = [
+        Counter(one.kind for one in side.outcomes for _ in one.bodies or ("",) if one.right is False)
+        for side in (old, new)
+    ]
+    more = {kind for kind in wrong[1] if wrong[1][kind] > wrong[0][kind]}
+    fewer = {kind for kind in wrong[0] if wrong[0][kind] > wrong[1][kind]}
+    if more or fewer:
+        return "mixed" if more and fewer else "worse" if more else "better"
+    unknown = [
+        {(one.kind, name) for one in side.outcomes for name in one.bodies or ("",) if one.right is None}
+        for side in (old, new)
+    ]
+    turned = {(OPPOSITE[kind], name) for kind, name in unknown[0]} & unknown[1]
+    return "different" if turned else None
+
+
+def of_severity(scales: Scales, changes: Sequence[Change], broken: Sequence[Defect], mended: Sequence[Defect]) -> Sign:
+    """By the gravest change for the worse and the gravest for the better; a law newly broken is gross.
+
+    Its mirror image by construction: worse and better are looked at alike.
+    """
+    sides: dict[Move, list[tuple[Weight, int, float]]] = {"regressed": [], "improved": [], "different": []}
+    for change in changes:
+        if (weight := weight_of(scales, change)) is not None:
+            sides[change.move].append((weight, -rank(change.metric), _size(change)))
+    sides["regressed"] += [(Weight.GROSS, 0, math.inf) for _ in broken]
+    sides["improved"] += [(Weight.GROSS, 0, math.inf) for _ in mended]
+    loss, gain = (max(sides[move], default=(Weight.NEGLIGIBLE, -len(RANKS), 0.0)) for move in ("regressed", "improved"))
+    if max(loss[0], gain[0]) == Weight.NEGLIGIBLE:
+        return "different" if max(sides["different"], default=loss)[0] > Weight.NEGLIGIBLE else "same"
+    if loss[0] == gain[0] == Weight.GROSS:
+        return "mixed"
+    return "worse" if loss > gain else "better" if gain > loss else "mixed"
+
+
+def weight_of(scales: Scales, change: Change) -> Weight | None:
+    """Of a change, the graver class of its two values; None where they are not TWOFOLD apart, also of two classes:
+    the limits between these are round figures, which a small change may cross."""
+    law = law_of(change.metric)
+    if change.allowed is None:  # one side has not measured it
+        return None
+    if math.isnan(change.old) != math.isnan(change.new):
+        return Weight.GROSS if law.startswith("exact") else None  # rest that is not reached is an outcome
+    if _size(change) < math.log(TWOFOLD):
+        return None
+    before, after = (scales.weight(change.metric, change.unit, value) for value in (change.old, change.new))
+    small = min(abs(change.old), abs(change.new))
+    if law.startswith("exact") and _size(change) >= math.log(EXACT) and small <= ROUND_OFF:
+        return max(before, after, Weight.VISIBLE)
+    return max(before, after)
+
+
+def rank(metric: str) -> int:
+    law = law_of(metric)
+    return next((i for i, beginning in enumerate(RANKS) if law.startswith(beginning)), len(RANKS))
+
+
+def _size(change: Change) -> float:
+    """|log| of the ratio of the two, infinite where one is 0 or beyond all bounds."""
+    old, new = abs(change.old), abs(change.new)
+    if old == new:
+        return 0.0
+    if not (math.isfinite(old) and math.isfinite(new)) or min(old, new) == 0.0:
+        return math.inf
+    return abs(math.log(new / old))
 
 
 def _signed(change: Change) -> Signed:

@@ -19,7 +19,7 @@ from validation.judging.verdict import FLOOR, Allowed, Change, Defect, Finding, 
 from validation.judging.verdict import exit_status as exit_status
 from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
-from validation.records.simulation import BROKEN, Outcome
+from validation.records.simulation import BROKEN, Status
 from validation.records.stored import Baseline
 
 # --- the verdict -------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def judge(
     is another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
     """
     defects = _defects(baseline, found, laws or {})
-    accepted: Outcome | None = None if baseline is None else baseline.result.outcome
+    accepted: Status | None = None if baseline is None else baseline.result.outcome
     moved = baseline is not None and "" != found.trajectory_hash != baseline.result.trajectory_hash != ""
     unequal = baseline is not None and moved and not bits_are_compared(baseline.result.case, found.case)
 

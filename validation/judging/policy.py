@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from scenarios.scenario import Noise
 from validation.judging.verdict import FLOOR
+from validation.metrics.metric import Scale
 
 # --- one run against one accepted run -------------------------------------------------------------------------------
 
@@ -60,3 +61,33 @@ PREDICTABLE = 0.01
 """Of the smallest body: what the starts become apart by until the motion counts as unpredictable."""
 HORIZONS = (1.0, 0.5, 0.25, 0.125)
 """Of the duration: up to which of these the metrics are measured; both sides up to the same."""
+
+# --- how grave a value is -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Shares of a scale of the scene (`severity.scales_of`)."""
+
+    visible: float
+    gross: float
+
+
+LENGTH = Limits(1e-4, 0.1)
+"""0.1 mm of a body of 1 m is less than a pixel of a picture of it; a tenth of its width is what laws allow at most."""
+SEVERITY: dict[Scale, Limits] = {
+    "width": LENGTH,
+    "link": Limits(1e-4, 0.05),  # a joint holds; a twentieth of the shortest arm is the law of its gap
+    "angle": LENGTH,
+    "speed": LENGTH,
+    "spin": LENGTH,
+    "energy": Limits(1e-3, 0.05),  # it goes with the square of speeds; a twentieth is lost in a step at an impact
+    "time": Limits(0.01, 1.0),  # a step of 1/240 s is a hundredth of the fall from 1 m
+    "momentum": Limits(1e-4, 0.05),
+    "angular momentum": Limits(1e-4, 0.05),
+    "share": Limits(0.01, 0.5),
+}
+TWOFOLD = 2.0 * (1.0 - RELATIVE)
+"""A change counts from this factor on: less is a matter of taste."""
+ROUND_OFF, EXACT = 1e-9, 100.0
+"""A truth error below the first, in SI units, that grows by the second: an exact engine is no longer exact."""

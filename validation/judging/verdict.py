@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from validation.judging.evidence.divergence import Divergence
 from validation.records.case import Case, case_key
-from validation.records.simulation import Outcome
+from validation.records.simulation import Status
 
 Word = Literal["pass", "improved", "different", "regressed", "defect", "broken", "missing", "new", "declined"]
 Move = Literal["regressed", "improved", "different"]
@@ -91,9 +91,9 @@ class Grounds:
     """What a verdict rests on, beside its changes, its defects and the divergence."""
 
     finding: Finding
-    outcome: Outcome = "completed"
+    outcome: Status = "completed"
     why: str = ""  # of the outcome: SIGSEGV after 1.3 s
-    accepted: Outcome | None = None  # outcome of what it was compared with; None: of nothing
+    accepted: Status | None = None  # outcome of what it was compared with; None: of nothing
     accepted_why: str = ""
     settings: tuple[tuple[str, str, str], ...] = ()  # (name, now, when accepted) of those that differ, version included
     processors: tuple[str, str] = ("", "")  # now and when accepted, where bits are not compared for it

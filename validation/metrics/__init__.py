@@ -13,7 +13,9 @@ from scenarios.scenario import Scenario
 from validation.metrics import cone, energy, impact, joint_gap, momentum, penetration, rest, truth_error
 from validation.metrics.metric import Metric
 from validation.metrics.observation import Observation
+from validation.metrics.outcomes import outcomes_of
 from validation.records.measurement import Measurement
+from validation.records.outcome import Outcome
 from validation.records.trajectory import Trajectory
 
 __all__ = ["METRICS", "measure", "step_time"]
@@ -30,9 +32,16 @@ def measure(scenario: Scenario, trajectory: Trajectory) -> tuple[Measurement, ..
 
     Raises MismatchError where the trajectory is not one of this scene.
     """
+    return measure_with_outcomes(scenario, trajectory)[0]
+
+
+def measure_with_outcomes(
+    scenario: Scenario, trajectory: Trajectory
+) -> tuple[tuple[Measurement, ...], tuple[Outcome, ...]]:
+    """Likewise, and what happened."""
     observation = Observation(scenario=scenario, trajectory=trajectory)
     found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
-    return tuple(measurement for measurement in found if measurement is not None)
+    return tuple(measurement for measurement in found if measurement is not None), outcomes_of(observation)
 
 
 def step_time(step_times: NDArray[np.float64]) -> float:

@@ -61,6 +61,7 @@ METRICS = (
         "m",
         "tolerance",
         law="joints hold",
+        scale="link",
         sentence=Sentence("joints come apart by {new}", of_subject="{subject} comes apart by {new} at its joints"),
     ),
 )

@@ -13,6 +13,8 @@ from scenarios.scenario import Noise
 from validation.metrics.observation import Observation, free, free_mass, point_speed, shared, size
 from validation.records.measurement import Better, Measurement
 
+Scale = Literal["width", "link", "angle", "speed", "spin", "energy", "time", "momentum", "angular momentum", "share"]
+"""What of the scene a value is large or small against."""
 Happens = Literal["always", "perhaps"]
 """perhaps: NaN where what the metric is about has not happened. always: every motion has a value, and one beyond the
 largest double is infinite."""
@@ -48,6 +50,7 @@ class Metric:
     better: Better = "lower"
     happens: Happens = "always"
     law: str = ""  # the law or invariant that it measures; every metric of which less is better has one
+    scale: Scale | None = None  # None: that of its unit
     sentence: Sentence = Sentence()
 
     @property

@@ -11,7 +11,8 @@ from datetime import datetime
 from functools import cache
 
 from validation.records.measurement import Measurement
-from validation.records.simulation import Outcome, Simulation
+from validation.records.outcome import Outcome
+from validation.records.simulation import Simulation, Status
 from validation.records.trajectory import Trajectory
 
 Value = str | int | float | bool
@@ -66,9 +67,10 @@ class Result:
     """A case and what became of it, from a run or from the store."""
 
     case: Case
-    outcome: Outcome
+    outcome: Status
     reason: str = ""
     measurements: tuple[Measurement, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()  # what happened
     headline: str = ""  # the metric that stands for the scenario in a single cell
     trajectory_hash: str = ""  # over the engine's own state: equal means the same motion, bit for bit; "" without one
     trajectory_key: str = ""  # of the stored samples, contacts included: what `Store.trajectory` takes; "" without one
@@ -88,7 +90,13 @@ class Result:
 
     @classmethod
     def of(
-        cls, *, case: Case, simulation: Simulation, measurements: tuple[Measurement, ...] = (), headline: str = ""
+        cls,
+        *,
+        case: Case,
+        simulation: Simulation,
+        measurements: tuple[Measurement, ...] = (),
+        outcomes: tuple[Outcome, ...] = (),
+        headline: str = "",
     ) -> Result:
         times, trajectory = simulation.step_times, simulation.trajectory
         return cls(
@@ -96,6 +104,7 @@ class Result:
             outcome=simulation.outcome,
             reason=simulation.reason,
             measurements=measurements,
+            outcomes=outcomes,
             headline=headline,
             trajectory_hash="" if trajectory is None else trajectory.state_hash,
             wall_time=simulation.wall_time,

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from validation.records.trajectory import Trajectory
 
-Outcome = Literal["completed", "declined", "crashed", "timed_out", "out_of_memory", "not_finite"]
-BROKEN: frozenset[Outcome] = frozenset({"crashed", "timed_out", "out_of_memory", "not_finite"})
+Status = Literal["completed", "declined", "crashed", "timed_out", "out_of_memory", "not_finite"]
+BROKEN: frozenset[Status] = frozenset({"crashed", "timed_out", "out_of_memory", "not_finite"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    outcome: Outcome
+    outcome: Status
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
     trajectory: Trajectory | None = None
     encoded: bytes = b""  # the trajectory as it came from another process, in place of `to_bytes`

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from scenarios.scene import Scene
 from validation.records.case import Result, RunInfo
-from validation.records.simulation import Outcome
+from validation.records.simulation import Status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class Point:
     machine: str
     engine_label: str
     engine_version: str
-    outcome: Outcome
+    outcome: Status
     value: float  # NaN where there is none
     unit: str
     trajectory_hash: str

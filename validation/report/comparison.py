@@ -2,9 +2,11 @@
 
     {"format": 1, "scenario", "parameters", "variant", "sign", "told", "identical",
      "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
-     "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "metrics", "trajectory_hash"}, "b"}
+     "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "happened", "metrics",
+     "trajectory_hash"}, "b"}
 
-`sign` is worse, better, different, same or declined; `law` is the law or invariant by which it is better or worse, ""
+`sign` is worse, mixed, better, different, same or declined; `happened` is what happened in the motion, with `right`
+null where nothing says whether it should; `law` is the law or invariant by which it is better or worse, ""
 where there is none. `variant` is the setting that --options varied; `a` and `b` are the two sides, old and new;
 `divergence` is where their motions first differ, null where they do not.
 """
@@ -27,8 +29,8 @@ from validation.report.sentences import NOT_MEASURED, describe_comparison, descr
 from validation.report.table import one_line, text_of
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
-STYLES: dict[Sign, str] = {"worse": "bold red", "better": "green", "different": "magenta"}
-ORDER: tuple[Sign, ...] = ("worse", "better", "different", "same", "declined")
+STYLES: dict[Sign, str] = {"worse": "bold red", "mixed": "bold red", "better": "green", "different": "magenta"}
+ORDER: tuple[Sign, ...] = ("worse", "mixed", "better", "different", "same", "declined")
 SIGN = 9  # columns: different
 INDENT = " " * 2
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -38,8 +40,8 @@ def counts(comparisons: Sequence[Comparison]) -> str:
     """2 worse, 1 better, 3 different, 34 same (30 of them to the last bit), 5 declined by both"""
     signs = [comparison.sign for comparison in comparisons]
     identical = sum(comparison.identical for comparison in comparisons)
-    described = [f"{signs.count(sign)} {sign}" for sign in ORDER[:4]]
-    described[3] += f" ({identical} to the last bit)" if identical else ""
+    described = [f"{signs.count(sign)} {sign}" for sign in ORDER[:5] if sign != "mixed" or sign in signs]
+    described[-1] += f" ({identical} to the last bit)" if identical else ""
     return ", ".join([*described, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
 
 
@@ -58,7 +60,7 @@ def render_comparison(
     steps = sorted({time_step(comparison.new.case.identity.dt) for comparison in comparisons})
     about = f"profile {', '.join(profiles(comparisons))}; time step {', '.join(steps)}"
     several = len(profiles(comparisons)) > 1
-    changed = [one for sign in ORDER[:3] for one in comparisons if one.sign == sign]
+    changed = [one for sign in ORDER[:4] for one in comparisons if one.sign == sign]
     table = _table((old, new), changed, several=several, everything=everything)
     lines = [Text(f"{old} {ARROW} {new}: {counts(comparisons)}", style="bold"), Text(about, style="dim")]
     same = [c for c in comparisons if c.sign == "same"] if everything else []
@@ -170,6 +172,7 @@ def _side(result: Result) -> dict[str, Any]:
         "settings": dict(result.case.settings),
         "outcome": result.outcome,
         "reason": result.reason,
+        "happened": [asdict(one) for one in result.outcomes],
         "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in result.measurements},
         "trajectory_hash": result.trajectory_hash or None,
     }

@@ -5,7 +5,7 @@ And what that means for the bodies, by the templates that the metrics carry: the
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from validation.judging.comparison import Comparison
 from validation.judging.convergence import ORDER
@@ -16,10 +16,11 @@ from validation.judging.trends import Turn
 from validation.judging.verdict import FLOOR, MEANING, Allowed, Change, Defect, Move, Verdict, Word
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
-from validation.records.case import Case
+from validation.records.case import Case, Result
 from validation.records.names import goal_of, metric_name, subject_of
+from validation.records.outcome import OPPOSITE, Outcome
 from validation.records.quantities import contrast, quantity
-from validation.records.simulation import BROKEN, Outcome
+from validation.records.simulation import BROKEN, Status
 from validation.records.stored import Point
 from validation.review.lineage import SHORT
 
@@ -92,7 +93,7 @@ def _finding(verdict: Verdict) -> str:
     return "; ".join(described) + (f"; and {more} more" if more > 0 else "")
 
 
-def describe_outcome(outcome: Outcome, why: str) -> str:
+def describe_outcome(outcome: Status, why: str) -> str:
     """crashed (SIGSEGV after 1.3 s)"""
     word = outcome.replace("_", " ")
     return f"{word} ({why})" if why else word
@@ -234,17 +235,52 @@ def describe_divergence(divergence: Divergence) -> str:
 
 
 def describe_comparison(comparison: Comparison) -> str:
-    """Of the outcomes and laws; "" where the changes are enough."""
+    """Of what happened, the outcomes and laws; "" where the changes are enough."""
     old, new = comparison.old, comparison.new
     if comparison.measured:
         found = (("breaks", comparison.broken), ("no longer breaks", comparison.mended))
-        return "; ".join(
-            f"{what} a law: {describe_defect(one, new.case)}" for what, defects in found for one in defects
-        )
+        laws = (f"{what} a law: {describe_defect(one, new.case)}" for what, defects in found for one in defects)
+        return "; ".join((*_happened(old, new), *laws))
     if old.outcome == new.outcome == "declined":
         return new.reason
     before, after = (describe_outcome(side.outcome, side.reason) for side in (old, new))
     return f"{before} \N{RIGHTWARDS ARROW} {after}"
+
+
+def _happened(old: Result, new: Result) -> Iterator[str]:
+    """What is wrong on one side only: "now: block went through ground at 0.33 s, 96 m further at the end"."""
+    for word, side, other in (("now", new, old), ("before", old, new)):
+        there = {(one.kind, one.bodies) for one in other.outcomes}
+        for one in side.outcomes:
+            turned = one.right is None and (OPPOSITE.get(one.kind), one.bodies) in there
+            if (one.right is False or turned) and (one.kind, one.bodies) not in there:
+                yield f"{word}: {describe_happening(one)}"
+
+
+def describe_happening(one: Outcome) -> str:
+    """block went through ground at 0.333 s, 96 m from there at the end; nothing came to rest"""
+    names = [*one.bodies[:SHOWN], *([f"{len(one.bodies) - SHOWN} more"] if len(one.bodies) > SHOWN else [])]
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    far = quantity(one.value, one.unit) if one.value is not None else ""
+    when = f" at {quantity(one.time, 's')}" if one.time else ""
+    match one.kind:
+        case "went through":
+            words = f"{one.bodies[0]} went through {one.bodies[1]}{when}, {far} from there at the end"
+        case "left":
+            words = f"{one.bodies[0]} left {one.bodies[1]}{when}, {far} from there at the end"
+        case "came apart" if len(one.bodies) > 1:
+            words = f"{listed} came apart at their joint{when}, {far} at the end"
+        case "came apart":
+            words = f"{listed} came off its joint{when}, {far} at the end"
+        case "blew up":
+            words = f"it blew up{when}: {far} from nowhere"
+        case "hangs":
+            words = f"{listed} hangs in the air, {f'{far} from its free fall' if far else 'held by nothing'}"
+        case "came to rest" | "never rested":
+            words = f"it {one.kind}{when}"
+        case _:
+            words = f"{listed} {one.kind}{when}"
+    return words + (" (wrong)" if one.right is False and one.kind in OPPOSITE else "")
 
 
 # --- histories ------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def compare_engines(
         results = results_of(pool, plans, limits, progress, " and ".join(words))
         sides_of = list(zip(results[::2], results[1::2]))
         comparisons = [compare(old.scenario, *of) for (old, _), of in zip(pairs, sides_of)]
-        evidence = _by_starts(pool, pairs, comparisons, limits, starts, progress)
+        evidence = by_starts(pool, pairs, comparisons, limits, starts, progress)
         for i, described in evidence.items():
             comparisons[i] = compare(pairs[i][0].scenario, *sides_of[i], described)
     found = sides_of[0]
@@ -88,7 +88,7 @@ def compare_engines(
     )
 
 
-def _by_starts(
+def by_starts(
     pool: Pool,
     pairs: Sequence[tuple[Plan, Plan]],
     comparisons: Sequence[Comparison],

@@ -22,6 +22,7 @@ from validation.engines import EngineChoice, engine_of
 from validation.engines.engine import SettingError
 from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
+from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.running.options import Progress
@@ -366,8 +367,8 @@ def simulation_of(reply: Reply) -> Simulation:
     return replace(simulation, trajectory=trajectory, encoded=encoded, step_times=times, cpu_share=share)
 
 
-def _result(plan: Plan, simulation: Simulation, measurements: tuple[Measurement, ...] = ()) -> Result:
-    return Result.of(case=plan.case, simulation=simulation, measurements=measurements, headline=plan.scenario.headline)
+def _result(plan: Plan, simulation: Simulation, **measured: Any) -> Result:
+    return Result.of(case=plan.case, simulation=simulation, headline=plan.scenario.headline, **measured)
 
 
 def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
@@ -387,7 +388,8 @@ def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
             simulation = replace(
                 simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)} repeats"
             )
-    return _result(job.plan, simulation, tuple(measurements))
+    outcomes = tuple(map(outcome_of, reply.header["outcomes"]))
+    return _result(job.plan, simulation, measurements=tuple(measurements), outcomes=outcomes)
 
 
 def _count(totals: Totals, plan: Plan, simulation: Simulation) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from reference_engine.dense import eigh, mul, norm
+from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.catalogue.shared.poses import start_pose
 from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import spring_energy
 from scenarios.scenario import Noise, Scenario
-from scenarios.scene import HalfSpace, PlanarScene, Scene, SpatialScene, Sphere, inertias, masses
+from scenarios.scene import HalfSpace, Scene, SpatialScene, Sphere, inertias, masses
 from scenarios.truth import Invariant, Truth
 
 RESTING_SHARE = 0.02
@@ -57,6 +57,7 @@ def make_scenario(
     noise: Mapping[str, Noise] | None = None,
     meaningless: frozenset[str] = frozenset(),
     laws: Mapping[str, float] | None = None,
+    expected: tuple[tuple[str, str], ...] = (),
     **known: Any,
 ) -> Scenario:
     """A family's scenario. `known`: fields of its truth, whose span is all of the scene's duration if none is given.
@@ -72,6 +73,7 @@ def make_scenario(
         noise=noise or {},
         meaningless=meaningless,
         laws=contact_laws(scene, share=MOVING_SHARE) if laws is None else laws,
+        expected=expected,
     )
 
 
@@ -107,13 +109,8 @@ def energy_scale(scene: Scene) -> float:
 
 
 def smallest_size(scene: Scene) -> float:
-    """m: the least width of a free body, that of the rectangle with the same smallest second moment, w^2 / 12."""
-    measure: Any = mass.planar_mass if isinstance(scene, PlanarScene) else mass.spatial_mass
-    least = np.inf
-    for body in scene.bodies:
-        if not body.fixed:
-            least = min(least, float(eigh(measure(body.shape).second_moments)[0][0]))
-    return float(np.sqrt(12.0 * least))
+    """m: the least width of a free body."""
+    return min(mass.width(body.shape) for body in scene.bodies if not body.fixed)
 
 
 def contact_laws(scene: Scene, *, share: float) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from scenarios.scene import PlanarScene, parse_scene
 from validation.records.case import Case, Identity, Result, RunInfo
 from validation.records.measurement import Measurement
-from validation.records.simulation import Outcome, Simulation
+from validation.records.simulation import Simulation, Status
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
 
 MOMENT = datetime(2026, 11, 3, 12, 30, 15, 250_000, tzinfo=UTC)
@@ -125,7 +125,7 @@ def result(of: Case | None = None, *measurements: Measurement, **given: Any) -> 
     )
 
 
-def failed(of: Case, outcome: Outcome, reason: str) -> Result:
+def failed(of: Case, outcome: Status, reason: str) -> Result:
     """No motion and no measurement."""
     return Result.of(case=of, simulation=Simulation(outcome=outcome, reason=reason), headline="penetration_mean")
 

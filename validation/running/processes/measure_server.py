@@ -26,17 +26,18 @@ def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> An
     return FAMILIES[name].scenario(dict(parameters))
 
 
-def measure(request: dict[str, Any], body: bytes) -> list[dict[str, Any]]:
+def measure(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     from scenarios.catalogue.shared.scene_file import scenario_from_scene
     from scenarios.scene import parse_scene
-    from validation.metrics import measure as measure_all
+    from validation.metrics import measure_with_outcomes
     from validation.records.trajectory import from_bytes
 
     if request.get("scene") is None:
         scenario = catalogue_scenario(request["name"], tuple(request["parameters"].items()))
     else:
         scenario = scenario_from_scene(request["name"], parse_scene(request["scene"]))
-    return [asdict(measurement) for measurement in measure_all(scenario, from_bytes(body))]
+    measurements, outcomes = measure_with_outcomes(scenario, from_bytes(body))
+    return {"measurements": [asdict(one) for one in measurements], "outcomes": [asdict(one) for one in outcomes]}
 
 
 def load() -> None:
@@ -62,7 +63,7 @@ def main() -> None:
         while True:
             for request, body in receive(connection, reader):
                 try:
-                    send(connection, {"id": request["id"], "measurements": measure(request, body)})
+                    send(connection, {"id": request["id"], **measure(request, body)})
                 except ClosedError:
                     raise
                 except Exception:

@@ -112,7 +112,7 @@ def test_a_quaternion_and_its_negative_are_one_rotation() -> None:
 @pytest.mark.parametrize(
     ("before", "now", "described"),
     [
-        (1.0, 1.5, "contact ball on floor, impulse, by 0.5 N s at t = 0.05 s"),
+        (1.0, 1.5, "contact ball on floor, impulse, by 500 mN s at t = 0.05 s"),
         (None, 1.0, None),  # the engine did not report any then: nothing is said
     ],
 )

@@ -1,0 +1,114 @@
+"""The sign of a comparison: what happened first, then how grave; from the new side to the old the mirror image."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scenarios.catalogue import scenario_of
+from tests.validation.judging.test_compare import side
+from tests.validation.store.made import measurement
+from validation.judging.comparison import compare
+from validation.metrics import METRICS
+from validation.records.case import Result
+from validation.records.outcome import Outcome
+
+STACK = scenario_of("stack:n=3")
+MIRROR = {"worse": "better", "better": "worse"}
+LAWFUL = [metric for metric in METRICS.values() if metric.law]
+VALUES = st.one_of(
+    st.floats(1e-12, 1e3), st.sampled_from([0.0, -1e-3, 1e-3, 2e-3, math.inf, math.nan]), st.floats(allow_nan=True)
+)
+OUTCOMES = st.lists(
+    st.sampled_from(
+        [
+            Outcome(kind="went through", bodies=("box 1", "ground"), right=False),
+            Outcome(kind="hangs", bodies=("box 2",), right=False),
+            Outcome(kind="stood", bodies=("box 3",), right=True),
+            Outcome(kind="fell over", bodies=("box 3",), right=False),
+            Outcome(kind="moved", bodies=("box 1",)),
+            Outcome(kind="never moved", bodies=("box 1",)),
+        ]
+    ),
+    max_size=3,
+    unique=True,
+)
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> Result:
+    asked = draw(st.lists(st.sampled_from(LAWFUL), max_size=5, unique_by=lambda metric: metric.name))
+    noise = STACK.noise
+    found = [
+        measurement(m.name, draw(VALUES), m.unit, better=m.better, noise=noise.get(m.name, m.noise)) for m in asked
+    ]
+    made = side(measurement("impact_count", 1.0, "1", better="neither"), *found)
+    return replace(made, outcomes=tuple(draw(OUTCOMES)))
+
+
+@given(sides(), sides())
+def test_from_the_new_side_to_the_old_the_sign_is_the_mirror_image(old, new):
+    there, back = compare(STACK, old, new).sign, compare(STACK, new, old).sign
+    assert back == MIRROR.get(there, there)
+
+
+def told(old: Result, new: Result) -> str:
+    return compare(STACK, old, new).sign
+
+
+def of(*values: tuple[str, float], outcomes: tuple[Outcome, ...] = ()) -> Result:
+    found = [
+        measurement(name, value, METRICS[name].unit, better=METRICS[name].better, noise="tolerance")
+        for name, value in values
+    ]
+    return replace(side(*found), outcomes=outcomes)
+
+
+THROUGH = Outcome(kind="went through", bodies=("box 1", "ground"), right=False, time=0.3, value=96.0, unit="m")
+HANGS = Outcome(kind="hangs", bodies=("box 3",), right=False)
+
+
+def test_a_box_that_rests_with_some_overlap_is_better_than_one_that_fell_through():
+    fell, rests = of(("penetration_final", 0.0), outcomes=(THROUGH,)), of(("penetration_final", 2e-4))
+    assert told(fell, rests) == "better" and told(rests, fell) == "worse"
+
+
+FLAT = ("penetration_final", 0.0)
+
+
+def test_one_fault_gone_and_another_come_is_mixed():
+    assert told(of(FLAT, outcomes=(THROUGH,)), of(FLAT, outcomes=(HANGS,))) == "mixed"
+
+
+def test_what_nothing_calls_right_or_wrong_is_different():
+    moved, still = (Outcome(kind=kind, bodies=("box 1",)) for kind in ("moved", "never moved"))
+    assert told(of(FLAT, outcomes=(moved,)), of(FLAT, outcomes=(still,))) == "different"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sign"),
+    [
+        # a gross gap that shrinks outweighs a visible gain of energy that grows
+        ([("penetration_max", 0.3), ("energy_gain", 0.1)], [("penetration_max", 0.09), ("energy_gain", 0.3)], "better"),
+        # two gross changes, one for the better and one for the worse
+        ([("penetration_max", 0.5), ("energy_gain", 3.0)], [("penetration_max", 0.2), ("energy_gain", 9.0)], "mixed"),
+        # as grave as one another and visible: the truth decides
+        ([("truth_error_position", 1e-3), ("penetration_max", 4e-3)],
+         [("truth_error_position", 3e-3), ("penetration_max", 1e-3)], "worse"),
+        # twofold and more, but less than anybody sees: 0.005 mm to 0.02 mm of a box of 1 m
+        ([("penetration_max", 5e-6)], [("penetration_max", 2e-5)], "same"),
+        # visible, and not twofold
+        ([("penetration_max", 8e-3)], [("penetration_max", 13e-3)], "same"),
+        ([("penetration_max", 1e-3)], [("penetration_max", 2e-3)], "worse"),
+        # an exact engine that no longer is
+        ([("truth_error_position", 1e-13)], [("truth_error_position", 7e-5)], "worse"),
+        ([("truth_error_position", 1e-3)], [("truth_error_position", math.nan)], "worse"),
+    ],
+)  # fmt: skip
+def test_the_gravest_change_decides(old, new, sign):
+    assert told(of(*old), of(*new)) == sign
+    assert told(of(*new), of(*old)) == MIRROR.get(sign, sign)

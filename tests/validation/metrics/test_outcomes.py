@@ -1,0 +1,143 @@
+"""What happened, from the motion and the scene alone: each word where it is true, and nowhere else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scenarios.joints import Revolute
+from scenarios.scene import Bowl
+from tests.validation.metrics.motions import (
+    FLOOR,
+    GROUND,
+    G,
+    ball,
+    block,
+    box,
+    columns,
+    disc,
+    planar,
+    plane,
+    scenario,
+    space,
+    spatial,
+    still,
+    times,
+    truth,
+)
+from validation.metrics import measure_with_outcomes
+from validation.records.outcome import Outcome
+
+BELOW = block("below", 4.0, 0.4, fixed=True, position=(0.0, -0.2))
+THIN = block("thin", 4.0, 0.02, fixed=True, position=(0.0, -0.01))
+
+
+def happened(scene, motion, truth=None, **more) -> dict[tuple[str, tuple[str, ...]], Outcome]:
+    known = scenario(scene, truth, **more) if truth else scenario(scene, **more)
+    return {(one.kind, one.bodies): one for one in measure_with_outcomes(known, motion)[1]}
+
+
+def falling(y: float, duration: float = 1.0, x: float = 0.0):
+    t = times(duration)
+    return planar(t, columns(x, y - 0.5 * G * t**2, 0.0), columns(0.0, -G * t, 0.0))
+
+
+def with_fixed(motion, *poses):
+    """The motion of the first body, beside bodies that do not move."""
+    S = len(motion.time)
+    pose = np.concatenate([motion.pose, np.tile(np.array(poses)[None], (S, 1, 1))], axis=1)
+    twist = np.concatenate([motion.twist, np.zeros((S, len(poses), 3))], axis=1)
+    return planar(motion.time, pose, twist)
+
+
+def test_a_block_that_falls_through_the_one_below_went_through_it():
+    found = happened(plane(block(), BELOW), with_fixed(falling(0.5), (0.0, -0.2, 0.0)))
+    through = found["went through", ("block", "below")]
+    assert through.right is False
+    assert 0.1 < through.time < 0.25 and through.value > 3.0  # m, of the 4.9 that it falls
+
+
+def test_a_body_too_fast_for_any_sample_to_find_it_in_a_thin_plate_went_through_it_too():
+    t = times(1.0, 1.0 / 48.0)
+    motion = planar(t, columns(0.0, 5.0 - 20.0 * t, 0.0), columns(0.0, -20.0 + 0.0 * t, 0.0), dt=1.0 / 48.0)
+    scene = plane(disc(radius=0.05, position=(0.0, 5.0)), THIN, gravity=(0.0, 0.0))
+    assert ("went through", ("ball", "thin")) in happened(scene, with_fixed(motion, (0.0, -0.01, 0.0)))
+    beside = with_fixed(planar(t, motion.pose[:, 0] + [3.0, 0.0, 0.0], motion.twist[:, 0]), (0.0, -0.01, 0.0))
+    assert ("went through", ("ball", "thin")) not in happened(scene, beside)
+
+
+def test_in_space_too():
+    t = times(1.0)
+    fall = spatial(t, columns(0.0, 0.0, 0.5 - 0.5 * G * t**2), columns(0.0, 0.0, -G * t))
+    assert ("went through", ("ball", "ground")) in happened(space(ball(), boundaries=(FLOOR,)), fall)
+
+
+def test_a_disc_outside_its_bowl_left_it():
+    scene = plane(disc(radius=0.2, position=(0.0, -0.8)), boundaries=(Bowl(name="bowl", radius=1.0),))
+    assert ("left", ("ball", "bowl")) in happened(scene, falling(-0.8))
+
+
+def test_rods_that_no_longer_meet_came_apart():
+    hinge = Revolute(name="hinge", a="rod", anchor_a=(-0.5, 0.0), anchor_b=(-0.5, 0.0))
+    scene = plane(block("rod", 1.0, 0.1), joints=(hinge,))
+    apart = happened(scene, falling(0.0))["came apart", ("rod",)]
+    assert apart.right is False and apart.time == pytest.approx(np.sqrt(2.0 * 0.5 / G), abs=0.01)
+    assert not any(kind == "came apart" for kind, _ in happened(scene, still((0.0, 0.0, 0.0))))
+
+
+def test_a_ball_that_leaves_the_ground_with_ten_times_its_energy_blew_up():
+    t = times(0.5)
+    scene = plane(disc(position=(0.0, 0.5)), boundaries=(GROUND,))
+    up = planar(t, columns(0.0, 0.5 + 20.0 * t - 0.5 * G * t**2, 0.0), columns(0.0, 20.0 * (t > 0.0) - G * t, 0.0))
+    assert ("blew up", ()) in happened(scene, up)
+    assert ("blew up", ()) not in happened(scene, falling(5.0, 0.5))
+
+
+def test_what_does_not_fall_hangs_and_what_rests_or_falls_does_not():
+    scene = plane(block(position=(0.0, 2.0)), boundaries=(GROUND,))
+    assert ("hangs", ("block",)) in happened(scene, still((0.0, 2.0, 0.0)))
+    assert ("hangs", ("block",)) not in happened(scene, falling(2.0, 0.5))
+    for gap in (0.0, 0.015):  # an engine with a skin holds it so
+        assert ("hangs", ("block",)) not in happened(scene, still((0.0, 0.5 + gap, 0.0)))
+
+
+@pytest.mark.parametrize(("angle", "hangs"), [(0.0, False), (1.0, True)])
+def test_a_pendulum_may_rest_straight_down_only(angle: float, hangs: bool):
+    hinge = Revolute(name="hinge", a="rod", anchor_a=(0.0, 0.5), anchor_b=(0.0, 0.0))
+    pose = (0.5 * np.sin(angle), -0.5 * np.cos(angle), angle)
+    scene = plane(block("rod", 0.1, 1.0, position=pose[:2], angle=angle), joints=(hinge,))
+    assert (("hangs", ("rod",)) in happened(scene, still(pose))) == hangs
+
+
+@pytest.mark.parametrize(("overhang", "hangs"), [(0.4, False), (0.7, True)])
+def test_a_block_rests_on_an_edge_only_with_its_centre_above_what_holds_it(overhang: float, hangs: bool):
+    """The block is 1 m wide; the one below ends at x = 2."""
+    pose = (2.0 - 0.5 + overhang, 0.5, 0.0)
+    scene = plane(block(position=pose[:2]), BELOW)
+    assert (("hangs", ("block",)) in happened(scene, with_fixed(still(pose), (0.0, -0.2, 0.0)))) == hangs
+
+
+def test_a_body_on_its_side_fell_over_and_a_ball_cannot():
+    t = times(1.0)
+    turning = planar(t, columns(0.0, 0.5, 1.5 * t), columns(0.0, 0.0, 1.5 + 0.0 * t))
+    assert ("fell over", ("block",)) in happened(plane(block()), turning)
+    assert not any(kind in ("fell over", "stood") for kind, _ in happened(plane(disc()), turning))
+    rests = spatial(t, columns(0.0, 0.0, 0.0 * t), columns(0.0, 0.0, 0.0 * t))
+    assert ("stood", ("box",)) in happened(space(box()), rests)
+
+
+def test_a_fact_is_right_or_wrong_by_the_exact_motion_and_unknown_without_one():
+    slides = truth(pose=lambda t: columns(t, 0.5, 0.0)[:, None])
+    scene = plane(block(position=(0.0, 0.5)), boundaries=(GROUND,))
+    rests = still((0.0, 0.5, 0.0))
+    assert happened(scene, rests, slides)["never moved", ("block",)].right is False
+    assert happened(scene, rests, slides)["came to rest", ()].right is False
+    assert happened(scene, rests)["never moved", ("block",)].right is None
+    stays = truth(pose=lambda t: columns(0.0 * t, 0.5, 0.0)[:, None])
+    assert happened(scene, rests, stays)["never moved", ("block",)].right is True
+
+
+def test_a_scenario_may_say_what_has_to_happen():
+    scene = plane(block(position=(0.0, 0.5)), boundaries=(GROUND,))
+    stood = happened(scene, still((0.0, 0.5, 0.0)), expected=(("fell over", "block"),))["stood", ("block",)]
+    assert stood.right is False

@@ -1,0 +1,39 @@
+"""What happened in a motion, in the words that a person would use first. Data; sentences are made in `report`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+Fault = Literal["went through", "left", "came apart", "blew up", "hangs"]
+"""Always wrong, whatever the scene. went through: a body, of a body or boundary that should have held it. left: of a
+body, its closed container. came apart: of two bodies at a joint. blew up: more energy came from nowhere than the scene
+has. hangs: held by nothing against gravity."""
+
+Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "never rested"]
+"""Right or wrong only against what should happen. The first four name the bodies; one that is between the two words, a
+little out of its place or a little aslant, has neither."""
+
+FAULTS: frozenset[str] = frozenset(get_args(Fault))
+OPPOSITE: dict[str, str] = {
+    "moved": "never moved",
+    "never moved": "moved",
+    "fell over": "stood",
+    "stood": "fell over",
+    "came to rest": "never rested",
+    "never rested": "came to rest",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    kind: Fault | Fact
+    bodies: tuple[str, ...] = ()  # and boundaries; of a joint the two that it joins; (): all of the scene
+    right: bool | None = None  # against what should happen; None: nothing says
+    time: float | None = None  # s, at which it began
+    value: float | None = None  # how far, in `unit`
+    unit: str = ""
+
+
+def outcome_of(row: Mapping[str, Any]) -> Outcome:
+    """Of what JSON makes of one."""
+    return Outcome(**{**row, "bodies": tuple(row["bodies"])})
