@@ -55,7 +55,7 @@ class Comparison:
     old: Result
     new: Result
     sign: Sign
-    changes: tuple[Signed, ...] = ()  # the worst first
+    changes: tuple[Signed, ...] = ()  # the gravest first, and of these the worst
     broken: tuple[Defect, ...] = ()  # laws that the new side alone breaks
     mended: tuple[Defect, ...] = ()  # and the old side alone
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
@@ -119,8 +119,12 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     broken = {defect.metric for defect in verdict.defects}
     fresh = [defect for defect in verdict.defects if not defect.standing]
     mended = [defect for defect in judge(None, old, scenario.laws).defects if defect.metric not in broken]
-    changes = tuple(_signed(change) for change in verdict.changes)
-    sign = of_outcomes(old, new) or of_severity(scales_of(scenario.scene), verdict.changes, fresh, mended)
+    scales = scales_of(scenario.scene)
+    gravest = sorted(
+        verdict.changes, key=lambda change: -1 if (w := weight_of(scales, change)) is None else w, reverse=True
+    )
+    changes = tuple(map(_signed, gravest))
+    sign = of_outcomes(old, new) or of_severity(scales, verdict.changes, fresh, mended)
     return Comparison(
         scenario=scenario,
         old=old,
