@@ -29,16 +29,19 @@ from pathlib import Path
 import numpy as np
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parent / "data")]
+from labelled_changes import SEEDED
 from measuring import accepted, given_scene
 from seeded_changes import PLANTED, Planted
 
 from scenarios.catalogue import scenario_of
 from validation.engines import engine_of, present_engines
-from validation.judging.ensembles import Ensemble, compare, settled
+from validation.judging.comparison import compare as compare_results
+from validation.judging.ensembles import Ensemble, EnsembleEvidence, compare, settled
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
 from validation.judging.policy import ENSEMBLE_JUDGES
 from validation.judging.verdict import FLOOR, Verdict
+from validation.metrics import measure_with_outcomes
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.trajectory import PlanarTrajectory, Trajectory
@@ -49,6 +52,7 @@ from validation.running.runner import Limits, Plan, Request, execute, measure_mo
 from validation.running.starts import floors
 
 WORSE = 1.1  # times
+OPPOSITE = {"worse": "better", "better": "worse"}
 POWER, FALSE = 0.95, 1 / 200
 ACCEPTED, SECOND = 1, 77  # seeds
 ENSEMBLES = ("pymunk", "box2d", "mujoco")
@@ -88,7 +92,8 @@ def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | Non
     if order is not None:
         motion = reordered(motion, order)
         (measured,) = measure_motions(pool, [(plan, motion)], Limits())
-        result = replace(result, measurements=measured)
+        happened = measure_with_outcomes(plan.scenario, motion)[1]
+        result = replace(result, measurements=measured, outcomes=happened)
     ensembles: list[Ensemble | None] = [None, None]
     rough = any(m.noise in ENSEMBLE_JUDGES for m in result.measurements)
     if planted.engine in ENSEMBLES and order is None and not planted.reorders and rough:
@@ -162,11 +167,21 @@ def is_worse(old: float, new: float, floor: float) -> bool:
 
 def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
     """With the bits left out."""
-    evidence = None
-    if old.ensemble and new.ensemble:
-        evidence = settled({0: compare(old.ensemble, new.ensemble)}).get(0)
     result = replace(new.result, trajectory_hash="")
-    return judge(accepted(old.result), result, new.plan.scenario.laws, divergence, evidence)
+    return judge(accepted(old.result), result, new.plan.scenario.laws, divergence, evidence_of(old, new))
+
+
+def evidence_of(old: Side, new: Side) -> EnsembleEvidence | None:
+    if old.ensemble is None or new.ensemble is None:
+        return None
+    return settled({0: compare(old.ensemble, new.ensemble)}).get(0)
+
+
+def signs(old: Side, new: Side) -> tuple[str, str]:
+    """What `upright compare` says from the old side to the new one, and back."""
+    meant = old.plan.scenario
+    there = compare_results(meant, old.result, new.result, evidence_of(old, new)).sign
+    return there, compare_results(meant, new.result, old.result, evidence_of(new, old)).sign
 
 
 def named(verdict: Verdict) -> list[str]:
@@ -234,7 +249,7 @@ def main() -> int:
     given = words.parse_args()
     rows = [p for p in PLANTED if p.engine in present_engines() and given.only in f"{p.name} {p.engine} {p.case}"]
     before: dict[Key, Side] = {}
-    caught = worse = placed = 0
+    caught = worse = placed = met = opposite = 0
     lines: list[dict[str, object]] = []
     with Pool() as pool:
         print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} the sentence; first divergence")
@@ -258,6 +273,11 @@ def main() -> int:
             caught += bool(truly) and hit
             mark = "" if hit or not truly else f"MISSED {', '.join(sorted(truly))}; "
             where = describe_difference(divergence.first) if divergence.first else "none"
+            sign, back = signs(old, new)
+            label = SEEDED[planted.engine, planted.name, planted.case].sign
+            met += (sign, back) == (label, OPPOSITE.get(label, label))
+            opposite += OPPOSITE.get(sign) == label or OPPOSITE.get(back) == OPPOSITE.get(label, "")
+            mark += "" if sign == label else f"compare says {sign} and {back}, labelled {label}; "
             row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
             print(
                 f"{row} {mark}{described[0] if described else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True
@@ -274,6 +294,7 @@ def main() -> int:
         f"first divergence right in {placed} of {len(rows)} (target: all); of {worse} that worsen a metric by 10 % "
         f"{caught} caught and named (target: 95 %); {flags} of {pairs} A/A pairs raise a flag (target: 1 of 200)"
     )
+    print(f"{met} of {len(rows)} have the sign of their label both ways, {opposite} the opposite (target: 95 %, 0)")
     missed = placed < len(rows) or caught < POWER * worse or flags > FALSE * max(pairs, 1 / FALSE)
     return int(missed or (not given.only and (len(rows) < 24 or (pairs < 200 and not given.no_pairs))))
 

@@ -177,7 +177,8 @@ def _apart(o: Observation) -> Iterator[Outcome]:
 
 
 def _blown_up(o: Observation) -> Iterator[Outcome]:
-    if o.scene.thrusters and couples(o) is None:
+    known = o.truth.invariants & {"energy", "energy-not-gained"}  # some laws of impact gain it
+    if not known or (o.scene.thrusters and couples(o) is None):
         return
     E, doubt = energy(o), open_energy(o)
     gain = E - doubt - np.minimum.accumulate(E + doubt)
@@ -210,7 +211,7 @@ def missed_fall(o: Observation, i: int, first: int, last: int) -> float | None:
     flown = o.trajectory.position[first, i] + fallen * velocity_at_pose(o)[first, i]
     miss = length(o.trajectory.position[first:last, i] - flown - 0.5 * squared(fallen) * o.gravity)
     fall = 0.5 * float(norm(o.gravity)) * squared(fallen[:, 0])
-    wrong = (miss > MISSED * fall) & (fall > 2.0 * MOVED * bounding_radius(o)[i])
+    wrong = (miss > MISSED * fall) & (fall > MISSED * width(o)[i])
     return float(miss.max()) if wrong.any() else None
 
 

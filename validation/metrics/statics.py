@@ -22,7 +22,8 @@ from validation.metrics.proximity import proximities
 BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 MOST = 50  # bodies: the time grows with the cube
 EDGES = 8
-NEAR = 0.03  # of the least width: some engines hold bodies apart by a skin
+NEAR, SKIN = 0.03, 0.025
+"""Of the least width, and m: engines that are made for metres hold bodies apart by a skin, Box2D by 2 cm."""
 
 
 @shared
@@ -35,7 +36,7 @@ def width(o: Observation) -> Array:
 def supporting(o: Observation) -> Flags:
     """(K,) rows of `proximities` that may hold a body: engines with a skin hold it at a gap."""
     bodies = width(o)[: len(o.scene.bodies)]
-    return proximities(o).gap < NEAR * float(bodies[free(o)].min())
+    return proximities(o).gap < max(SKIN, NEAR * float(bodies[free(o)].min()))
 
 
 def unbalanced(o: Observation) -> list[int]:
