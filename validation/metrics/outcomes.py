@@ -177,9 +177,8 @@ def _apart(o: Observation) -> Iterator[Outcome]:
 
 
 def _blown_up(o: Observation) -> Iterator[Outcome]:
-    known = o.truth.invariants & {"energy", "energy-not-gained"}  # some laws of impact gain it
-    if not known or (o.scene.thrusters and couples(o) is None):
-        return
+    if "energy_gain" in o.scenario.meaningless or (o.scene.thrusters and couples(o) is None):
+        return  # some laws of impact gain it; thrusters do
     E, doubt = energy(o), open_energy(o)
     gain = E - doubt - np.minimum.accumulate(E + doubt)
     beyond = gain > energy_scale(o.scene)
