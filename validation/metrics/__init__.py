@@ -40,8 +40,10 @@ def measure_with_outcomes(
 ) -> tuple[tuple[Measurement, ...], tuple[Outcome, ...]]:
     """Likewise, and what happened."""
     observation = Observation(scenario=scenario, trajectory=trajectory)
+    with np.errstate(over="ignore", invalid="ignore"):  # as in `Metric.of`
+        happened = outcomes_of(observation)
     found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
-    return tuple(measurement for measurement in found if measurement is not None), outcomes_of(observation)
+    return tuple(measurement for measurement in found if measurement is not None), happened
 
 
 def step_time(step_times: NDArray[np.float64]) -> float:

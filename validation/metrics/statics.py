@@ -40,7 +40,8 @@ def supporting(o: Observation) -> Flags:
 
 
 def unbalanced(o: Observation) -> list[int]:
-    """Bodies whose weight nothing can hold at the last sample; [] where all may rest, or where bodies are too many.
+    """Bodies whose weight nothing can hold at the last sample; [] where all may rest, where bodies are too many, and
+    where the method does not settle.
 
     Asked of scenes whose only other forces are of contacts and joints.
     """
@@ -63,7 +64,10 @@ def unbalanced(o: Observation) -> list[int]:
     from scipy.optimize import nnls  # slow to import, and only wanted here
 
     system, wanted = np.column_stack(columns) / scale[:, None], wanted / scale
-    force, _ = nnls(system, wanted)
+    try:
+        force, _ = nnls(system, wanted)
+    except RuntimeError:  # it found no end: nothing is known
+        return []
     left = np.abs(wanted - (system * force).sum(axis=1)).reshape(len(bodies), rows).max(axis=1)
     return bodies[left > BALANCED].tolist()
 
@@ -90,9 +94,9 @@ def _cone(normal: Array, mu: float) -> Iterator[Array]:
         across = np.array([-normal[1], normal[0]])
         yield from (normal + mu * across, normal - mu * across)
         return
-    first = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
-    first /= norm(first)
-    second = np.cross(normal, first)
+    from reference_engine.rotation import tangents  # reports look up what metrics are, without kernels
+
+    first, second = tangents(normal)
     for k in range(EDGES):
         turn = 2.0 * np.pi * k / EDGES
         yield normal + mu * (elementary.cos(turn) * first + elementary.sin(turn) * second)

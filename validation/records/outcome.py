@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 Fault = Literal["went through", "left", "came apart", "blew up", "hangs"]
 """Always wrong, whatever the scene. went through: a body, of a body or boundary that should have held it. left: of a
@@ -13,7 +13,6 @@ Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "ne
 """Right or wrong only against what should happen. The first four name the bodies; one that is between the two words, a
 little out of its place or a little aslant, has neither."""
 
-FAULTS: frozenset[str] = frozenset(get_args(Fault))
 OPPOSITE: dict[str, str] = {
     "moved": "never moved",
     "never moved": "moved",

@@ -117,6 +117,16 @@ def test_a_block_rests_on_an_edge_only_with_its_centre_above_what_holds_it(overh
     assert (("hangs", ("block",)) in happened(scene, with_fixed(still(pose), (0.0, -0.2, 0.0)))) == hangs
 
 
+def test_where_the_balance_of_forces_is_not_settled_nobody_hangs_by_it(monkeypatch):
+    def unsettled(*_):
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("scipy.optimize.nnls", unsettled)
+    pose = (2.2, 0.5, 0.0)
+    scene = plane(block(position=pose[:2]), BELOW)
+    assert ("hangs", ("block",)) not in happened(scene, with_fixed(still(pose), (0.0, -0.2, 0.0)))
+
+
 def test_a_body_on_its_side_fell_over_and_a_ball_cannot():
     t = times(1.0)
     turning = planar(t, columns(0.0, 0.5, 1.5 * t), columns(0.0, 0.0, 1.5 + 0.0 * t))
