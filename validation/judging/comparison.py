@@ -7,7 +7,6 @@ Arithmetic and noise are the judge's.
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,13 +16,13 @@ from scenarios.scenario import Noise, Scenario
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
+from validation.judging.outcomes import of_outcomes
 from validation.judging.policy import EXACT, MEDIANS, ROUND_OFF, TWOFOLD
 from validation.judging.severity import Scales, Weight, scales_of
 from validation.judging.verdict import FLOOR, Change, Defect, Move
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.measurement import Measurement
-from validation.records.outcome import OPPOSITE
 from validation.records.simulation import BROKEN
 from validation.records.stored import Baseline
 
@@ -135,24 +134,6 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         mended=tuple(mended),
         divergence=_divergence(scenario, old, new),
     )
-
-
-def of_outcomes(old: Result, new: Result) -> Sign | None:
-    """By what went wrong, before any number: each kind counted; None where both sides have as much of each."""
-    wrong = [
-        Counter(one.kind for one in side.outcomes for _ in one.bodies or ("",) if one.right is False)
-        for side in (old, new)
-    ]
-    more = {kind for kind in wrong[1] if wrong[1][kind] > wrong[0][kind]}
-    fewer = {kind for kind in wrong[0] if wrong[0][kind] > wrong[1][kind]}
-    if more or fewer:
-        return "mixed" if more and fewer else "worse" if more else "better"
-    unknown = [
-        {(one.kind, name) for one in side.outcomes for name in one.bodies or ("",) if one.right is None}
-        for side in (old, new)
-    ]
-    turned = {(OPPOSITE[kind], name) for kind, name in unknown[0]} & unknown[1]
-    return "different" if turned else None
 
 
 def of_severity(scales: Scales, changes: Sequence[Change], broken: Sequence[Defect], mended: Sequence[Defect]) -> Sign:
