@@ -32,7 +32,6 @@ from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result, case_key
 from validation.records.names import engine_name, metric_name, without_underscores
 from validation.records.quantities import quantity, time_step
-from validation.records.simulation import BROKEN
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import meaning, reason_of, summary
 from validation.store import StoredRun
@@ -137,14 +136,14 @@ def headline(result: Result) -> tuple[float, str]:
 
 def failures(results: Sequence[Result]) -> None:
     """What gave no motion, with the reason and the command that repeats it."""
-    lost = [r for r in results if r.outcome in BROKEN]
+    lost = [r for r in results if r.outcome not in ("completed", "declined")]
     declined = [r for r in results if r.outcome == "declined"]
     if not lost and not declined:
         return
     section("What gave no motion, and why")
     rows = [
         (
-            kind_html("broken", r.outcome.replace("_", " ")) if r.outcome in BROKEN else kind_html("declined"),
+            kind_html("declined") if r.outcome == "declined" else kind_html("broken", r.outcome.replace("_", " ")),
             f"{text(r.case.label)} on {text(engine_name(r.case))}",
             text(r.reason),
             f"<code>{text(f'upright run {rerun_arguments([r.case])}')}</code>",

@@ -37,7 +37,12 @@ def row(run: StoredRun, counts: RunCounts) -> tuple[str, ...]:
     info = run.info
     lost = sum(counts.outcomes.get(outcome, 0) for outcome in BROKEN)
     undone = run.planned - run.done
-    trouble = [f"{lost} broken" if lost else "", f"{undone} not done" if undone else ""]
+    ours = counts.outcomes.get("adapter_failed", 0)
+    trouble = [
+        f"{lost} broken" if lost else "",
+        f"{ours} not compared" if ours else "",
+        f"{undone} not done" if undone else "",
+    ]
     described = " ".join(
         kind_html(word, str(counts.verdicts[word])) for word in MEANING if word in NOTABLE and counts.verdicts.get(word)
     )

@@ -26,7 +26,7 @@ from validation.records.measurement import Measurement
 from validation.records.simulation import BROKEN
 from validation.records.stored import Baseline
 
-Sign = Literal["worse", "better", "mixed", "different", "same", "declined"]
+Sign = Literal["worse", "better", "mixed", "different", "same", "declined", "not compared"]
 
 ROUGH: tuple[Noise, ...] = ("chaotic", "step")
 """Noise classes of the metrics that one run of each side measures only roughly."""
@@ -78,6 +78,8 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
         return _moved(scenario, old, new, ensemble)
     if old.outcome == new.outcome == "declined":
         return Comparison(scenario=scenario, old=old, new=new, sign="declined")
+    if "adapter_failed" in (old.outcome, new.outcome):  # which says nothing of the engine
+        return Comparison(scenario=scenario, old=old, new=new, sign="not compared")
     sign: Sign = "different"
     if new.outcome in BROKEN and old.outcome == "completed":
         sign = "worse"

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from validation.records.trajectory import Trajectory
 
-Status = Literal["completed", "declined", "crashed", "timed_out", "out_of_memory", "not_finite"]
+Status = Literal["completed", "declined", "crashed", "timed_out", "out_of_memory", "not_finite", "adapter_failed"]
 BROKEN: frozenset[Status] = frozenset({"crashed", "timed_out", "out_of_memory", "not_finite"})
+"""What the engine did; an adapter of ours that failed says nothing of the engine, so such a case is not compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

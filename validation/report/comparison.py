@@ -5,9 +5,10 @@
      "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "happened", "metrics",
      "trajectory_hash"}, "b"}
 
-`sign` is worse, mixed, better, different, same or declined; `happened` is what happened in the motion, with `right`
-null where nothing says whether it should; `law` is the law or invariant by which it is better or worse, ""
-where there is none. `variant` is the setting that --options varied; `a` and `b` are the two sides, old and new;
+`sign` is worse, mixed, better, different, same, declined or not compared (an adapter of ours failed); `happened` is
+what happened in the motion, with `right` null where nothing says whether it should; `law` is the law or invariant by
+which it is better or worse, "" where there is none. `variant` is the setting that --options varied; `a` and `b` are
+the two sides, old and new;
 `divergence` is where their motions first differ, null where they do not.
 """
 
@@ -29,8 +30,11 @@ from validation.report.sentences import NOT_MEASURED, describe_comparison, descr
 from validation.report.table import one_line, text_of
 
 SHOWN = 3  # changes of a scenario, unless all are asked for
-STYLES: dict[Sign, str] = {"worse": "bold red", "mixed": "bold red", "better": "green", "different": "magenta"}
-ORDER: tuple[Sign, ...] = ("worse", "mixed", "better", "different", "same", "declined")
+STYLES: dict[Sign, str] = {
+    "not compared": "bold red", "worse": "bold red", "mixed": "bold red", "better": "green", "different": "magenta",
+}  # fmt: skip
+ORDER: tuple[Sign, ...] = ("not compared", "worse", "mixed", "better", "different", "same", "declined")
+RARE: tuple[Sign, ...] = ("not compared", "mixed")  # which are not counted where there are none
 SIGN = 9  # columns: different
 INDENT = " " * 2
 ARROW = "\N{RIGHTWARDS ARROW}"
@@ -40,7 +44,7 @@ def counts(comparisons: Sequence[Comparison]) -> str:
     """2 worse, 1 better, 3 different, 34 same (30 of them to the last bit), 5 declined by both"""
     signs = [comparison.sign for comparison in comparisons]
     identical = sum(comparison.identical for comparison in comparisons)
-    described = [f"{signs.count(sign)} {sign}" for sign in ORDER[:5] if sign != "mixed" or sign in signs]
+    described = [f"{signs.count(sign)} {sign}" for sign in ORDER[:6] if sign not in RARE or sign in signs]
     described[-1] += f" ({identical} to the last bit)" if identical else ""
     return ", ".join([*described, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
 
@@ -60,7 +64,7 @@ def render_comparison(
     steps = sorted({time_step(comparison.new.case.identity.dt) for comparison in comparisons})
     about = f"profile {', '.join(profiles(comparisons))}; time step {', '.join(steps)}"
     several = len(profiles(comparisons)) > 1
-    changed = [one for sign in ORDER[:4] for one in comparisons if one.sign == sign]
+    changed = [one for sign in ORDER[:5] for one in comparisons if one.sign == sign]
     table = _table((old, new), changed, several=several, everything=everything)
     lines = [Text(f"{old} {ARROW} {new}: {counts(comparisons)}", style="bold"), Text(about, style="dim")]
     same = [c for c in comparisons if c.sign == "same"] if everything else []

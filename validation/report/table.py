@@ -16,7 +16,6 @@ from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
-from validation.records.simulation import BROKEN
 from validation.records.stored import StoredFind
 from validation.report.sentences import reason_of, summary
 from validation.review.groups import NOTABLE
@@ -246,7 +245,7 @@ def render_case(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, 
         for m in result.measurements:
             rows[m.metric][column] = Text(quantity(m.value, m.unit, resolution=m.resolution, beside=beside[m.metric]))
         outcome = result.outcome.replace("_", " ")
-        rows["outcome"][column] = Text(outcome, style="bold red" if result.outcome in BROKEN else "")
+        rows["outcome"][column] = Text(outcome, style="" if result.outcome in ("completed", "declined") else "bold red")
         wide = max(NARROWEST, *(row[column].cell_len for row in rows.values() if column in row))
         name = engine_name(result.case, profile=several)
         columns.append(Column(column, _heading(name, result.case.engine_version, wide), wide))

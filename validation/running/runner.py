@@ -23,7 +23,7 @@ from validation.engines.engine import SettingError
 from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
 from validation.records.outcome import outcome_of
-from validation.records.simulation import Simulation
+from validation.records.simulation import Simulation, Status
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.running.options import Progress
 from validation.running.processes.pool import Pool, Remote, Reply
@@ -62,6 +62,7 @@ class Plan:
     word: str  # which server simulates it
     declined: str | None = None
     unavailable: str | None = None
+    unavailable_as: Status = "crashed"
 
     @property
     def cost(self) -> float:
@@ -110,7 +111,7 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     answers: dict[str, list[dict[str, Any]]] = {}
     for word, group in groups.items():
         if "error" in hellos[word]:
-            answers[word] = [{"unavailable": hellos[word]["error"]}] * len(group)
+            answers[word] = [{}] * len(group)
             continue
         items = [
             {
@@ -177,7 +178,8 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
         scene_text=text,
         word=request.engine.word,
         declined=answer.get("declined"),
-        unavailable=answer.get("unavailable"),
+        unavailable=hello.get("error") or answer.get("unavailable"),
+        unavailable_as=(hello | answer).get("outcome", "crashed"),
     )
 
 
@@ -219,10 +221,9 @@ def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callab
     totals = Totals(workers=workers)
     waiting: deque[_Job] = deque()
     for plan in plans:
-        if plan.declined is not None:
-            on_result(_result(plan, Simulation(outcome="declined", reason=plan.declined)))
-        elif plan.unavailable is not None:
-            on_result(_result(plan, Simulation(outcome="crashed", reason=plan.unavailable)))
+        if reason := plan.declined or plan.unavailable:
+            outcome: Status = "declined" if plan.declined else plan.unavailable_as
+            on_result(_result(plan, Simulation(outcome=outcome, reason=reason)))
         else:
             waiting.append(_Job(plan))
     waiting = deque(sorted(waiting, key=lambda job: -job.plan.cost))
@@ -374,9 +375,8 @@ def _result(plan: Plan, simulation: Simulation, **measured: Any) -> Result:
 def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
     simulation = job.simulations[0]
     if "measurements" not in reply.header:
-        words = reply.header.get("error") or reply.header.get("reason", "")
-        last = words.strip().splitlines()[-1] if words.strip() else "no answer"
-        return _result(job.plan, replace(simulation, reason=f"could not be measured: {last}"))
+        words = (reply.header.get("error") or reply.header.get("reason", "")).strip() or "no answer"
+        return _result(job.plan, replace(simulation, reason=f"could not be measured: {words.splitlines()[-1]}"))
     measurements = list(_measurements(reply))
     if timing:
         from validation.metrics import step_time

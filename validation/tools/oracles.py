@@ -24,7 +24,7 @@ SPEED_TOLERANCE = 1e-6  # m/s of the whole: where nothing moved, single precisio
 
 def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
     """The laws that this motion breaks, each with a message that has the values."""
-    if simulation.outcome in BROKEN:
+    if simulation.outcome in (*BROKEN, "adapter_failed"):
         return {"broken": f"{simulation.outcome}: {simulation.reason}"}
     if simulation.trajectory is None:  # declined
         return {}

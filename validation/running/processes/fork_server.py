@@ -38,6 +38,7 @@ from scenarios.scene import Scene, parse_scene
 from validation import engines
 from validation.engines.answers import abilities_of, declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
+from validation.engines.faults import adapted, failure
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
 from validation.engines.shared.recorder import collected_step_times
 from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
@@ -250,7 +251,7 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
     """The framed reply to a simulation asked for; engine errors are outcomes."""
     found = request if "settings" in request else plan(engine, request, scene)
     if reason := found.get("error") or found.get("unavailable"):
-        return pack({"outcome": "crashed", "reason": reason})
+        return pack({"outcome": found.get("outcome", "crashed"), "reason": reason})
     if reason := found.get("declined"):
         return pack({"outcome": "declined", "reason": reason})
     return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
@@ -264,7 +265,8 @@ def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
     except SettingError as error:
         return {"error": str(error)}
     except Exception as error:  # of one scene; the engine's other cases are planned all the same
-        return {"unavailable": engines.in_a_line(error)[:LAST_WORDS]}
+        failed = failure(error, adapted(engine))
+        return {"unavailable": failed["reason"], "outcome": failed["outcome"]}
 
 
 def simulate(
@@ -286,7 +288,7 @@ def simulate(
     except MemoryError as error:
         return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
     except Exception as error:  # whatever an engine raises is its outcome, with its words
-        return pack({"outcome": "crashed", "reason": engines.in_a_line(error)[:LAST_WORDS]})
+        return pack(failure(error, adapted(engine)))
     if found := first_not_finite(trajectory):
         time_found, index = found
         name = scene.bodies[index].name
@@ -318,8 +320,10 @@ def main() -> None:
     die_with_parent(parent)  # an import may hang, and then nobody listens
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     connection = socket.socket(fileno=descriptor)
+    choice = None
     try:
-        engine = engines.load_engine(engines.engine_of(word))
+        choice = engines.engine_of(word)
+        engine = engines.load_engine(choice)
         if hasattr(engine, "warm_up"):
             engine.warm_up()
         hello = {
@@ -332,7 +336,8 @@ def main() -> None:
             "choices": choices(getattr(engine, "settings", {})),
         }
     except Exception as error:
-        send(connection, {"error": engines.in_a_line(error)[:LAST_WORDS]})
+        failed = failure(error, choice.name if choice and choice.name in engines.OURS else None)
+        send(connection, {"error": failed["reason"], "outcome": failed["outcome"]})
         return
     gc.collect()
     gc.freeze()  # children share these pages
