@@ -145,8 +145,10 @@ def steepest_slide(floor_friction: float, wall_friction: float, width: float = W
 
 
 @lru_cache(maxsize=16)
-def fall(lean: float, floor_friction: float, wall_friction: float) -> Fall:
-    return Fall(lean, floor_friction, wall_friction)
+def fall(
+    lean: float, floor_friction: float, wall_friction: float, width: float = WIDTH, length: float = LENGTH
+) -> Fall:
+    return Fall(lean, floor_friction, wall_friction, width, length)
 
 
 def block_against_wall(

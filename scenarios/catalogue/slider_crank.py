@@ -13,13 +13,10 @@ from reference_engine import elementary
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import G, Space, block, pin, rod, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
-from scenarios.catalogue.shared.laws import joint_scenario
-from scenarios.catalogue.shared.linkage import NO_ANGLE, Linkage
-from scenarios.catalogue.shared.poses import Array, poses_in_plane
-from scenarios.catalogue.shared.readings import coordinate_at
+from scenarios.catalogue.shared.linkage import NO_ANGLE, Linkage, linkage_scenario
+from scenarios.catalogue.shared.poses import Array
 from scenarios.scenario import Family, Scenario, Within
 from scenarios.scene import Ball, Hinge, Prismatic, Revolute, Slider
-from scenarios.truth import Goal
 
 CRANK, ROD = 0.3, 0.8  # m
 MASSES = (0.5, 0.8, 1.0)  # kg, of crank, rod and block
@@ -27,7 +24,6 @@ BLOCK = (0.2, 0.15)  # m
 THICKNESS = 0.04  # m, for the eye: the inertia is that of slender rods
 ANGLE = 1.0  # rad, of the crank at the start
 DURATION = 2.0  # s
-GOAL_TIME = 1.5  # s
 
 SLIDER_CRANK = Linkage(
     loops=np.array([[-1j * CRANK, -1j * ROD]]),  # the block's height
@@ -52,13 +48,7 @@ def motion(spin: float) -> DenseSolution:
 
 def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Space = "planar") -> Scenario:
     """Slider-crank: a crank that is thrown round drives a block to and fro on a line"""
-    exact = motion(spin)
-    (pose,) = SLIDER_CRANK.centres(start()[:, None])
-    twists = SLIDER_CRANK.rates(start(), spin)
-    starts = [
-        {"x": x, "y": y, "angle": angle, "velocity": (vx, vy), "spin": rate, "mass": mass, "group": 1}
-        for (x, y, angle), (vx, vy, rate), mass in zip(pose.tolist(), twists.tolist(), MASSES)
-    ]
+    starts = SLIDER_CRANK.starts(start(), spin)
     bodies = (
         rod(space, "crank", length=CRANK, thickness=THICKNESS, **starts[0]),
         rod(space, "rod", length=ROD, thickness=THICKNESS, **starts[1]),
@@ -81,18 +71,13 @@ def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Sp
             Slider(name="guide", a="block", anchor_a=none, anchor_b=none, axis=(1.0, 0.0, 0.0)),
         ]
     title = f"Slider-crank, crank at {spin:g} rad/s"
-    scene = scene_of(space, bodies, title=title, duration=DURATION, joints=tuple(joints))
-    goal = float(SLIDER_CRANK.centres(exact(np.array([GOAL_TIME]))[:2])[0, 2, 0])
-    return joint_scenario(
-        scene,
+    return linkage_scenario(
+        scene_of(space, bodies, title=title, duration=DURATION, joints=tuple(joints)),
+        SLIDER_CRANK,
+        motion(spin),
         arm=CRANK,
         probes="a sliding joint in a loop: gap, energy; in space conditions that are redundant",
-        kind="exact ODE",
-        source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
-        error=1e-11,
-        pose=poses_in_plane(scene, lambda time: SLIDER_CRANK.centres(exact(time)[:2])),
-        goal=Goal(name="place of the block at 1.5 s", unit="m", exact=goal, measure=coordinate_at(GOAL_TIME, 2, 0)),
-        headline="energy_drift",
+        goal=("place of the block at 1.5 s", 2, 0),
     )
 
 

@@ -10,20 +10,20 @@ from there on it keeps its speed along the floor, sqrt(g L c_0) c_0 / 3 with c_0
 
 Its top then gets off the wall with the cube of time, so what is asked for is the lean at which it is 5 mm off.
 The rod is the long edge of a rectangle, which is there to be seen: the centre of mass is in the middle of that edge.
-`block-against-wall` is a thick one, with friction.
+`block-against-wall` is a thick one, with friction; its equations are integrated here, without width.
 Source: Scarborough & Pounder, "Mechanics" (the ladder); Lagrange's equations for a slender rod.
 """
 
 import math
-from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
 
 from reference_engine import elementary
 from reference_engine.elementary import squared
-from scenarios.catalogue.shared.bodies import Array, G
-from scenarios.catalogue.shared.chebyshev import DenseSolution, falling_root
+from scenarios.catalogue.block_against_wall import Fall, fall
+from scenarios.catalogue.shared.bodies import Array
+from scenarios.catalogue.shared.chebyshev import falling_root
 from scenarios.catalogue.shared.laws import AT_THE_END, OF_REST, make_scenario
 from scenarios.catalogue.shared.readings import crossings, value_at
 from scenarios.scenario import Family, Scenario, Within
@@ -34,48 +34,16 @@ LENGTH, THICKNESS = 2.0, 0.1  # m
 MASS = 1.0  # kg
 BEFORE_LANDING = 0.02  # s; lying flat is another problem
 OFF = 0.005  # m, of the top off the wall, that say that it has left
-LONGEST = 10.0  # s
 
 
-@lru_cache(maxsize=4)
-def against_the_wall(lean: float) -> DenseSolution:
-    """(theta, theta') from rest, until it leaves the wall."""
-    rate = 1.5 * G / LENGTH
-    level = 2.0 / 3.0 * elementary.cos(lean)
-    return DenseSolution(
-        lambda time, y: np.array([y[1], rate * elementary.sin(y[0])]), np.array([lean, 0.0]), 0.0, LONGEST, window=0.1,
-        stop=lambda time, y: elementary.cos(y[0]) - level,
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=4)
-def on_the_floor(lean: float) -> DenseSolution:
-    """(theta, theta') from there until it lies flat."""
-    wall = against_the_wall(lean)
-
-    def rate(time: Array, y: Array) -> Array:
-        s, c = elementary.sin(y[0]), elementary.cos(y[0])
-        return np.array([y[1], s * (2.0 * G / LENGTH - squared(y[1]) * c) / (1.0 / 3.0 + squared(s))])
-
-    return DenseSolution(
-        rate, wall.at(wall.end), wall.end, LONGEST, window=0.1, stop=lambda time, y: 0.5 * math.pi - y[0]
-    )
-
-
-def speed_after(lean: float) -> float:
-    """m/s, of the middle along the floor, once it has left the wall."""
-    c = elementary.cos(lean)
-    return math.sqrt(G * LENGTH * c) * c / 3.0
+def ladder(lean: float) -> Fall:
+    """Its slide and fall: those of a block without width or friction."""
+    return fall(lean, 0.0, 0.0, width=0.0, length=LENGTH)
 
 
 def poses(lean: float, time: Array) -> Array:
     """(S, 1, 3): the middle of the rod; at angle 0 it would lie along x, its foot on the right."""
-    wall, floor = against_the_wall(lean), on_the_floor(lean)
-    leaves = wall.end
-    theta = np.where(time <= leaves, wall(np.minimum(time, leaves))[0], floor(np.maximum(time, leaves))[0])
-    x_left = 0.5 * LENGTH * elementary.sin(float(wall.at(leaves)[0]))
-    x = np.where(time <= leaves, 0.5 * LENGTH * elementary.sin(theta), x_left + speed_after(lean) * (time - leaves))
-    return np.stack([x, 0.5 * LENGTH * elementary.cos(theta), theta - 0.5 * math.pi], axis=-1)[:, None, :]
+    return ladder(lean).pose(time) - (0.0, 0.0, 0.5 * math.pi)
 
 
 def top(x: Array, angle: Array) -> Array:
@@ -90,19 +58,18 @@ def off_the_wall(lean: float, end: float) -> float:
         pose = poses(lean, time)[:, 0]
         return OFF - top(pose[:, 0], pose[:, 2])
 
-    leaves = against_the_wall(lean).end
-    time = falling_root(still_near, leaves, end, OFF, float(still_near(np.array([end]))[0]))
+    time = falling_root(still_near, ladder(lean).leaves, end, OFF, float(still_near(np.array([end]))[0]))
     return float(poses(lean, np.array([time]))[0, 0, 2]) + 0.5 * math.pi
 
 
 def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenario:
     """Sliding ladder: without friction it slides down a wall, and leaves it at two thirds of its height"""
-    leaves = against_the_wall(lean).end
-    end = math.floor((on_the_floor(lean).end - BEFORE_LANDING) * 60.0) / 60.0
+    leaves, lands = ladder(lean).leaves, ladder(lean).lands
+    end = math.floor((lands - BEFORE_LANDING) * 60.0) / 60.0
     (pose,) = poses(lean, np.zeros(1))
     x, y, angle = (float(v) for v in pose[0])
     a, thick = 0.5 * LENGTH, THICKNESS
-    ladder = PlanarBody(
+    rod = PlanarBody(
         name="ladder",
         shape=Polygon(vertices=((-a, 0.0), (a, 0.0), (a, thick), (-a, thick))),
         mass=MASS,
@@ -113,7 +80,7 @@ def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenar
     scene = PlanarScene(
         title=f"Sliding ladder from {lean:g} rad",
         duration=end,
-        bodies=(ladder,),
+        bodies=(rod,),
         boundaries=(HalfPlane(name="floor", normal=(0.0, 1.0)), HalfPlane(name="wall", normal=(1.0, 0.0))),
     )
 

@@ -30,9 +30,9 @@ def test_the_rods_of_the_linkage_stay_together_and_keep_their_energy():
     ]
     assert np.abs(loop).max() < 1e-12
     h = 1e-5
-    before, after = (four_bar.poses(four_bar.motion(6.0)(np.clip(time, h, time[-1] - h) + d)[:3]) for d in (-h, h))
+    inner = np.clip(time, h, time[-1] - h)
+    before, middle, after = (four_bar.FOUR_BAR.centres(four_bar.motion(6.0)(inner + d)[:3]) for d in (-h, 0.0, h))
     speed = (after - before) / (2.0 * h)
-    middle = four_bar.poses(four_bar.motion(6.0)(np.clip(time, h, time[-1] - h))[:3])
     length = np.array([length for _, length in four_bar.RODS])
     energy = (0.5 * length * (speed[..., 0] ** 2 + speed[..., 1] ** 2 + length**2 / 12.0 * speed[..., 2] ** 2)).sum(1)
     energy += G * (length * middle[..., 1]).sum(axis=1)

@@ -10,6 +10,7 @@ Mechanical Systems", ch. 3 (loop closure).
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +20,16 @@ from reference_engine.dense import mul, solve
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import Array
 from scenarios.catalogue.shared.chebyshev import DenseSolution
+from scenarios.catalogue.shared.laws import joint_scenario
+from scenarios.catalogue.shared.poses import poses_in_plane
+from scenarios.catalogue.shared.readings import coordinate_at
+from scenarios.scenario import Scenario
+from scenarios.scene import Scene
+from scenarios.truth import Goal
 
 Complex = NDArray[np.complex128]
 NO_ANGLE = -1
+GOAL_TIME = 1.5  # s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,12 +65,17 @@ class Linkage:
         K2[1:] = solve(G[:, :, 1:], curved)[..., 0].T
         return K, K2
 
-    def rates(self, angles: Array, speed: float) -> Array:
-        """(B, 3) twists at angles (n,) where the first turns at `speed`."""
+    def starts(self, angles: Array, speed: float) -> list[dict[str, Any]]:
+        """What `bodies.in_plane` asks of each body: pose and twist at angles (n,) where the first turns at `speed`."""
         K = self.along(angles[:, None])[0][:, 0]
         v = mul(self.arrows, (1j * elementary.cos(angles) - elementary.sin(angles)) * K * speed)
-        spin = [K[k] * speed if k != NO_ANGLE else 0.0 for k in self.turning]
-        return np.stack([v.real, v.imag, spin], axis=-1)
+        spin = [float(K[k] * speed) if k != NO_ANGLE else 0.0 for k in self.turning]
+        return [
+            {"x": x, "y": y, "angle": angle, "velocity": (u.real, u.imag), "spin": w, "mass": m, "group": 1}
+            for (x, y, angle), u, w, m in zip(
+                self.centres(angles[:, None])[0].tolist(), v.tolist(), spin, self.masses.tolist()
+            )
+        ]
 
     def acceleration(self, angles: Array, speed: Array) -> Array:
         """(N,) of the first angle, d'Alembert's principle along it; angles (n, N)."""
@@ -91,6 +104,29 @@ class Linkage:
             return np.vstack([K * y[-1], self.acceleration(y[:-1], y[-1])[None]])
 
         return DenseSolution(rate, np.append(angles, speed), 0.0, duration, window=window)
+
+
+def linkage_scenario(
+    scene: Scene, linkage: Linkage, exact: DenseSolution, *, arm: float, probes: str, goal: tuple[str, int, int]
+) -> Scenario:
+    """Of a linkage that moves so. goal: its name, the body whose centre is asked for, and along x (0) or up (-1)."""
+    name, body, axis = goal
+
+    def poses(time: Array) -> Array:
+        return linkage.centres(exact(time)[:-1])
+
+    at_goal = float(poses(np.array([GOAL_TIME]))[0, body, axis % 2])
+    return joint_scenario(
+        scene,
+        arm=arm,
+        probes=probes,
+        kind="exact ODE",
+        source="the linkage's one equation, by loop closure and d'Alembert's principle, in Chebyshev series",
+        error=1e-11,
+        pose=poses_in_plane(scene, poses),
+        goal=Goal(name=name, unit="m", exact=at_goal, measure=coordinate_at(GOAL_TIME, body, axis)),
+        headline="energy_drift",
+    )
 
 
 # numpy multiplies complex numbers by other code on other processors.
