@@ -17,8 +17,8 @@ sys.path.append(str(Path(__file__).parent))
 from measuring import Table
 
 from validation.running.comparing import compare_engines
-from validation.running.environments import BuildError
 from validation.running.options import Progress, RunError
+from validation.running.package_index import BuildError
 from validation.running.runner import Limits
 
 DATA = Path(__file__).parent / "data"

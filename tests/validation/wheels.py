@@ -32,20 +32,20 @@ def toy(sunk: str) -> str:
     return TOY.replace("SUNK", sunk)
 
 
-def files(version: str, speed: float) -> dict[str, str]:
-    """Of the distribution toy-engine, by their paths in a wheel."""
+def files(version: str, speed: float, head: str = "") -> dict[str, str]:
+    """Of the distribution toy-engine, by their paths in a wheel; `head` begins its module."""
     info = f"toy_engine-{version}.dist-info"
     return {
-        "toy_engine.py": toy(f"{speed} * time").replace('"1.0"', f'"{version}"'),
+        "toy_engine.py": head + toy(f"{speed} * time").replace('"1.0"', f'"{version}"'),
         f"{info}/METADATA": f"Metadata-Version: 2.1\nName: toy-engine\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{info}/entry_points.txt": ENTRY_POINTS,
     }
 
 
-def wheel(folder: Path, version: str, speed: float) -> Path:
+def wheel(folder: Path, version: str, speed: float, head: str = "") -> Path:
     path = folder / f"toy_engine-{version}-py3-none-any.whl"
-    parts = files(version, speed)
+    parts = files(version, speed, head)
     record = f"toy_engine-{version}.dist-info/RECORD"
     listed = "".join(f"{name},,\n" for name in (*parts, record))
     with zipfile.ZipFile(path, "w") as archive:

@@ -22,9 +22,9 @@ from validation.engines import EngineNameError
 from validation.engines.engine import SettingError
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
-from validation.running.environments import BuildError
 from validation.running.kernel_cache import CacheError
 from validation.running.options import DEFAULT_DB, Options, RunError
+from validation.running.package_index import BuildError
 from validation.store.errors import StoreError
 
 if TYPE_CHECKING:

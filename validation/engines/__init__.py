@@ -19,6 +19,9 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, p
 from pathlib import Path
 from typing import Any, Literal
 
+from packaging.utils import canonicalize_version
+from packaging.version import InvalidVersion, Version
+
 ENTRY_POINT_GROUP = "upright.engines"
 ENGINE_PATH = "UPRIGHT_ENGINE_PATH"
 """Environment variable: more folders in which a user's engine is looked for, after the current one."""
@@ -84,7 +87,7 @@ def engine_of(word: str) -> EngineChoice:
         if key in overrides:
             raise EngineNameError(f"engine {word!r}: {key!r} is set twice; set it once")
         overrides[key] = value
-    kind = _kind(name, wanted)
+    kind, wanted = _kind(name, wanted), wanted and normalised(wanted)
     return EngineChoice(kind=kind, name=name, version=wanted, profile=profile, overrides=overrides)
 
 
@@ -121,7 +124,8 @@ def load_engine(choice: EngineChoice) -> Any:
         raise EngineNameError(
             f"engine {choice.name!r} has no {', '.join(missing)}; an engine has {', '.join(REQUIRED)}"
         )
-    if choice.version not in (None, str(engine.version), installed_version(choice)):
+    known = (str(engine.version), installed_version(choice))
+    if choice.version is not None and not any(same_version(choice.version, one) for one in known):
         raise EngineNameError(f"engine '{choice.word}': version {engine.version} of {choice.name} is installed")
     return engine
 
@@ -146,6 +150,28 @@ def installed_version(choice: EngineChoice) -> str | None:
         return version(name) if name else None
     except PackageNotFoundError:
         return None
+
+
+def module_of(choice: EngineChoice) -> str:
+    """The module whose import loads the engine itself; of a registered or dotted one that of its adapter."""
+    if behind := OURS.get(choice.name):
+        return behind[0]
+    return _registered()[choice.name].module if choice.kind == "registered" else choice.name.rpartition(".")[0]
+
+
+def normalised(text: str) -> str:
+    """One spelling for a version: v3.3.7 is 3.3.7, 1.0-rc1 is 1.0rc1; what is no version stays."""
+    try:
+        return str(Version(text))
+    except InvalidVersion:
+        return text
+
+
+def same_version(a: str | None, b: str | None) -> bool:
+    """3.3 and 3.3.0 are."""
+    if a is None or b is None:
+        return False
+    return canonicalize_version(a) == canonicalize_version(b)
 
 
 # --- what a name stands for ---------------------------------------------------------------------------------

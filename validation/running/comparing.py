@@ -53,7 +53,7 @@ def compare_engines(
     sides = [engine_of(word) for word in words]
     chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
-    with running_engines(sides, progress) as (pool, environments):
+    with running_engines(sides, progress, profile) as (pool, environments):
         variants = [{}, *(_variants(pool, sides) if options else [])]
         requests = [
             Request(scenario=scenario, engine=varied, profile=side.profile or one, dt=dt or STEP)

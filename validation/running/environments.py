@@ -1,56 +1,53 @@
 """Other versions of an engine, each in an environment of its own: `pymunk==6.11.1` beside the one that is installed.
 
 A virtual environment for each (engine, version, Python), made once and kept in the cache folder; the user's own is only
-read. pip installs there the engine and what it needs, from wheels alone, with pip's own settings (PIP_INDEX_URL,
-PIP_FIND_LINKS, PIP_NO_INDEX, pip.conf). Our adapter is not installed but lent, with the packages that it imports: links
-to where they lie, last on the environment's path. So both versions run under the same code and, unless the wheel asks
-for another, the same numpy: the engine is all that differs.
+read. pip installs there the engine and what it needs, from wheels alone, with pip's own settings
+(`validation.running.package_index`). Our adapter is not installed but lent, with the packages that it imports: links
+to where they lie, last on the environment's path. So both versions run under the same code and, unless the wheel was
+built for another, the same numpy: the engine is all that differs.
 """
 
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from validation.engines import EngineChoice, distribution_of, installed_version
+from packaging.utils import canonicalize_version
+from packaging.version import InvalidVersion, Version
+
+from validation.engines import EngineChoice, distribution_of, installed_version, module_of, same_version
 from validation.running.kernel_cache import alone, cache_root
 from validation.running.options import Progress
+from validation.running.package_index import WHEELS, BuildError, Notify, must_have, pip_command, run
 
 HOME = Path(__file__).resolve().parents[2]
 OUR_PACKAGES = ("reference_engine", "scenarios", "validation")
 LENT = (
-    "numpy", "scipy", "psutil", "pydantic", "pydantic-core", "annotated-types", "typing-extensions",
+    "numpy", "scipy", "psutil", "packaging", "pydantic", "pydantic-core", "annotated-types", "typing-extensions",
     "typing-inspection",
 )  # fmt: skip
 """Distributions that adapters and their processes import; those that are not here are not needed here."""
-BESIDE = {
-    "pybullet==3.2.6": "numpy<2",  # built for numpy 1, which its wheel leaves out
-    "sapien==3.0.0": "setuptools<81",  # imports pkg_resources, which later ones have no more
-}
-"""What wheels need beside what they ask for."""
+OTHER_NUMPY = r"NumPy 1\.x cannot|numpy\.core\.multiarray failed|compiled against A[BP]I|numpy\.dtype size changed"
+NEEDED_BESIDE = {OTHER_NUMPY: "numpy<2", r"No module named 'pkg_resources'": "setuptools<81"}
+"""What old wheels need and do not ask for, by what their import writes: they were built for numpy 1, or import what
+later releases of setuptools have no more."""
 MADE = "made.json"  # written last: what is installed; without it the environment is half-made and is made anew
-NO_SUCH = "Could not find a version"
+FORMAT = 2  # of it; 1: engines were not imported, so that an environment may lack what they need beside
 CONFLICT = "ResolutionImpossible"
-SHOWN = 8  # versions that an error lists
+IMPORT_LIMIT = 120.0  # s
 START = (
     "import sys; sys.path.append(sys.argv.pop(1)); from validation.running.processes.fork_server import main; main()"
 )
-
-Notify = Callable[[str], None]
-
-
-class BuildError(RuntimeError):
-    """No such version, no wheel of it for this Python, or pip could not install it; one line."""
+IMPORT = "import sys, importlib; sys.path.append(sys.argv[1]); importlib.import_module(sys.argv[2])"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,8 @@ class Environment:
 
 def is_here(choice: EngineChoice) -> bool:
     """Whether this Python has what the word asks for, or no other could."""
-    return choice.version is None or distribution_of(choice) is None or choice.version == installed_version(choice)
+    here = same_version(choice.version, installed_version(choice))
+    return choice.version is None or distribution_of(choice) is None or here
 
 
 def environment_of(choice: EngineChoice, notify: Notify = lambda words: None) -> Environment:
@@ -75,21 +73,41 @@ def environment_of(choice: EngineChoice, notify: Notify = lambda words: None) ->
 
     Raises BuildError. Whatever interrupts it leaves nothing behind; two who want the same make it once.
     """
-    name, version = distribution_of(choice), choice.version or ""
-    if name is None:
-        raise BuildError(f"engine '{choice.word}': no distribution has {choice.name!r}, so there are no versions of it")
-    if not re.fullmatch(r"[0-9][0-9A-Za-z.!+_-]*", version):
-        raise BuildError(f"engine '{choice.word}': {version!r} is not a version; allowed: such as 6.11.1")
-    requirement = f"{name}=={version}"
-    folder = cache_root() / "environments" / f"{name}-{version}-{sys.implementation.cache_tag}"
+    requirement, folder = _wanted(choice)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with alone(folder.parent / f"{folder.name}.lock"):
-            return _found(folder, requirement) or _made(folder, requirement, notify)
+            return _found(folder, requirement) or _made(folder, requirement, module_of(choice), notify)
     except OSError as error:
         raise BuildError(
             f"{requirement}: {folder.parent} cannot be written ({error.strerror}); set UPRIGHT_CACHE"
         ) from None
+
+
+def is_made(choice: EngineChoice) -> bool:
+    """Raises BuildError."""
+    requirement, folder = _wanted(choice)
+    return _found(folder, requirement) is not None
+
+
+def must_be_possible(choice: EngineChoice) -> None:
+    """Raises BuildError where there is no environment of it and none can be made; makes none."""
+    if not is_made(choice):
+        must_have(*_wanted(choice)[0].split("=="))
+
+
+def _wanted(choice: EngineChoice) -> tuple[str, Path]:
+    """What pip is asked for, and where it goes: one folder for all spellings of a version."""
+    name, version = distribution_of(choice), choice.version or ""
+    if name is None:
+        raise BuildError(f"engine '{choice.word}': no distribution has {choice.name!r}, so there are no versions of it")
+    try:
+        Version(version)
+    except InvalidVersion:
+        wrong = f"engine '{choice.word}': {version!r} is not a version; allowed: such as 6.11.1"
+        raise BuildError(wrong) from None
+    folder = f"{name}-{canonicalize_version(version)}-{sys.implementation.cache_tag}"
+    return f"{name}=={version}", cache_root() / "environments" / folder
 
 
 def _python(folder: Path) -> Path:
@@ -98,83 +116,79 @@ def _python(folder: Path) -> Path:
 
 def _found(folder: Path, requirement: str) -> Environment | None:
     try:
-        packages = json.loads((folder / MADE).read_text(encoding="utf-8"))
+        made = json.loads((folder / MADE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not _python(folder).exists():  # the Python that it was made of is gone
+    if made.get("format") != FORMAT or not _python(folder).exists():  # the Python that it was made of is gone
         return None
-    return Environment(requirement=requirement, python=_python(folder), packages=packages)
+    return Environment(requirement=requirement, python=_python(folder), packages=made["packages"])
 
 
-def _made(folder: Path, requirement: str, notify: Notify) -> Environment:
+def _made(folder: Path, requirement: str, module: str, notify: Notify) -> Environment:
     shutil.rmtree(folder, ignore_errors=True)
     try:
         notify("making a virtual environment")
-        has_pip = importlib.util.find_spec("pip") is not None
-        venv.create(folder, symlinks=True, with_pip=not has_pip)
-        pip = [sys.executable, "-m", "pip", "--python"] if has_pip else [str(_python(folder)), "-m", "pip", "--python"]
-        pip += [str(_python(folder)), "--disable-pip-version-check", "--no-input"]
+        venv.create(folder, symlinks=True, with_pip=False)
+        pip = [*pip_command(), "--python", str(_python(folder))]
         _install(pip, folder, requirement, notify)
-        answer = _run([*pip, "list", "--format", "json"], lambda line: None)
-        packages = {row["name"]: row["version"] for row in json.loads(answer.stdout)} if answer.returncode == 0 else {}
-        (folder / MADE).write_text(json.dumps(packages), encoding="utf-8")
+        _install_beside(pip, folder, requirement, module, notify)
+        packages = _packages(folder)
+        (folder / MADE).write_text(json.dumps({"format": FORMAT, "packages": packages}), encoding="utf-8")
     except BaseException:  # Ctrl-C too
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return Environment(requirement=requirement, python=_python(folder), packages=packages)
 
 
+def _packages(folder: Path) -> dict[str, str]:
+    site = sysconfig.get_path("purelib", "venv", vars={"base": str(folder)})
+    return {one.name: one.version for one in importlib.metadata.distributions(path=[site])}
+
+
 def _install(pip: list[str], folder: Path, requirement: str, notify: Notify) -> None:
     """With the numpy that is here where that goes with the engine, else with the one that pip finds for it."""
-    wanted = [requirement, *([BESIDE[requirement]] if requirement in BESIDE else ())]
-    install = [*pip, "install", "--only-binary", ":all:", "--progress-bar", "off", "--no-warn-script-location"]
     same = folder / "constraints.txt"
     same.write_text(f"numpy=={importlib.metadata.version('numpy')}\n", encoding="utf-8")
-    done = _run([*install, "--constraint", str(same), *wanted], notify)
-    if done.returncode != 0 and CONFLICT in done.stderr:
-        done = _run([*install, *wanted], notify)
-    if done.returncode != 0:
-        raise BuildError(_why(pip, requirement, done.stderr))
+    output = _pip_install(pip, requirement, notify, "--constraint", str(same))
+    if CONFLICT in output:
+        output = _pip_install(pip, requirement, notify)
+    if output:
+        must_have(*requirement.split("=="))
+        raise BuildError(f"{requirement} cannot be installed: {_last_error(output)}")
 
 
-def _run(command: list[str], notify: Notify) -> subprocess.CompletedProcess[str]:
-    """`notify` gets what pip is at, line by line."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT if "install" in command else subprocess.DEVNULL,
-        text=True,
-        env=environment,
-    ) as process:
-        assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith(("Collecting", "Downloading", "Installing")):
-                notify(line.split(" (")[0].strip().lower())
-    text = "".join(lines)
-    return subprocess.CompletedProcess(command, process.returncode, text, text)
+def _pip_install(pip: list[str], requirement: str, notify: Notify, *options: str) -> str:
+    """What it writes where it fails, else ""."""
+    install = ["install", *WHEELS, "--progress-bar", "off", "--no-warn-script-location", *options]
+    done = run([*pip, *install, requirement], notify)
+    return (done.stdout or "pip gave no reason") if done.returncode != 0 else ""
 
 
-def _why(pip: list[str], requirement: str, output: str) -> str:
-    """pip's words in a line; of a version that is not there, those that are."""
-    name, _, version = requirement.partition("==")
-    here = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
-    found = re.search(rf"{NO_SUCH}.*?{re.escape(requirement)} \(from versions: ([^)]*)\)", output)
-    if found is None:
-        errors = [line.removeprefix("ERROR: ") for line in output.splitlines() if line.startswith("ERROR")]
-        last = (errors or output.splitlines() or ["pip gave no reason"])[-1]
-        return f"{requirement} cannot be installed: {' '.join(last.split())}"
-    versions = [each.strip() for each in found[1].split(",") if each.strip() not in ("", "none")]
-    if not versions:
-        return f"{requirement}: pip finds no wheel of {name} for {here}; is its index to be reached (pip config list)?"
-    known = _run([*pip, "index", "versions", name], lambda line: None).stdout
-    exists = re.search(rf"[ ,]{re.escape(version)}(,|$)", known, re.MULTILINE)
-    what = f"there is no wheel of it for {here}" if exists else "there is no such version"
-    shown = ", ".join(versions[-SHOWN:])
-    return f"{requirement}: {what}; pip has {'... ' if len(versions) > SHOWN else ''}{shown}"
+def _last_error(output: str) -> str:
+    lines = output.splitlines()
+    return " ".join(([line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR")] or lines)[-1].split())
+
+
+def _install_beside(pip: list[str], folder: Path, requirement: str, module: str, notify: Notify) -> None:
+    """What the engine's import lacks, if we know what helps; any other failure is its server's to report."""
+    for _ in NEEDED_BESIDE:
+        written = _import(folder, module)
+        needed = next((needed for pattern, needed in NEEDED_BESIDE.items() if re.search(pattern, written)), None)
+        if needed is None:
+            return
+        notify(f"{requirement} needs {needed}")
+        if output := _pip_install(pip, needed, notify):
+            raise BuildError(f"{requirement} needs {needed}, which cannot be installed: {_last_error(output)}")
+
+
+def _import(folder: Path, module: str) -> str:
+    """What an import of the engine writes, beside what is lent; an engine may fail, or only warn."""
+    command = [str(_python(folder)), "-I", "-B", "-c", IMPORT, str(lent_folder()), module]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT)
+    except subprocess.TimeoutExpired:
+        return ""
+    return done.stderr
 
 
 # --- what is lent ---------------------------------------------------------------------------------------------------
@@ -211,12 +225,17 @@ def _top_levels() -> dict[str, Path]:
 
 
 def environments_of(choices: Iterable[EngineChoice], progress: Progress) -> dict[str, Environment]:
-    """By word, of those that this Python has not. Raises BuildError."""
+    """By word, of those that this Python has not. Of several none is made before all are known to be possible.
+
+    Raises BuildError.
+    """
+    wanted = {choice.word: choice for choice in choices if not is_here(choice)}
+    for choice in wanted.values() if len(wanted) > 1 else ():  # of one, its installation says so
+        must_be_possible(choice)
     found: dict[str, Environment] = {}
-    for choice in choices:
-        if choice.word not in found and not is_here(choice):
-            with progress.activity(f"environment of {choice.word}") as notify:
-                found[choice.word] = environment_of(choice, notify)
+    for word, choice in wanted.items():
+        with progress.activity(f"environment of {word}") as notify:
+            found[word] = environment_of(choice, notify)
     return found
 
 

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from scenarios.catalogue import canonical_suite
+from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
-from validation.engines import EngineChoice, engine_of, present_engines, unavailable_engines
+from validation.engines import OURS, EngineChoice, engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import Verdict, bits_are_compared, judge
@@ -18,7 +18,7 @@ from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache, runner
 from validation.running.ensembles import ensembles_of
-from validation.running.environments import Environment, commands_of, environments_of
+from validation.running.environments import Environment, commands_of, environments_of, is_here, is_made
 from validation.running.options import OpenRun, Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
@@ -186,17 +186,34 @@ def _as_asked(store: Store, run: int, options: Options) -> Options:
 
 @contextmanager
 def running_engines(
-    engines: Iterable[EngineChoice], progress: Progress
+    engines: Iterable[EngineChoice], progress: Progress, profile: str | None = None
 ) -> Iterator[tuple[Pool, dict[str, Environment]]]:
     """A pool for these engines, which measures already, with kernels compiled; and their environments, by word.
 
-    Raises BuildError.
+    Raises SettingError and BuildError, as far as can be known before any environment is made.
     """
-    environments = environments_of(engines, progress)
+    choices = list(engines)
+    check_settings(choices, profile)
+    environments = environments_of(choices, progress)
     warm_kernels(progress)
     with Pool(commands_of(environments)) as pool:
         runner.measuring_remotes(pool)
         yield pool, environments
+
+
+def check_settings(choices: Iterable[EngineChoice], profile: str | None = None) -> None:
+    """Of versions that have to be installed, by the version that is here: our adapter of it knows the settings of all.
+
+    Raises SettingError; BuildError where there are no versions.
+    """
+    asked = [choice for choice in choices if choice.overrides or choice.profile or profile]
+    apart = [choice for choice in asked if not is_here(choice) and not is_made(choice)]
+    ours = [replace(one, version=None) for one in apart if one.name in OURS and one.name in present_engines()]
+    if ours:
+        scenario = scenario_of("stack")
+        requests = [Request(scenario=scenario, engine=one, profile=one.profile or profile) for one in ours]
+        with Pool() as pool:
+            runner.plan_cases(pool, requests)
 
 
 def warm_kernels(progress: Progress) -> None:

@@ -11,8 +11,12 @@ import pytest
 from tests.validation import wheels
 from validation import engines
 from validation.engines import EngineChoice, engine_of
+from validation.engines.engine import SettingError
 from validation.running import environments
-from validation.running.environments import BuildError, environment_of, is_here
+from validation.running.environments import environment_of, environments_of, is_here
+from validation.running.options import Progress
+from validation.running.package_index import BuildError, releases
+from validation.running.session import check_settings
 
 
 @pytest.fixture
@@ -56,13 +60,58 @@ def test_another_version_gets_an_environment_once_and_this_python_is_left_alone(
     assert environment_of(choice("2.0"), described.append) == environment and described == []
 
 
-def test_what_a_wheel_needs_but_does_not_ask_for_is_installed_beside_it(
+BUILT_FOR_NUMPY_1 = """
+import importlib.metadata
+if importlib.metadata.version("numpy") != "1.0":
+    raise ImportError("numpy.core.multiarray failed to import")
+"""
+
+
+def test_a_wheel_gets_the_numpy_that_it_was_built_for_though_it_does_not_ask_for_it(toy: Path) -> None:
+    """As pybullet 3.2.6; its import says so, under the numpy of this Python."""
+    wheels.empty_wheel(toy.parent / "shelf", "numpy", "1.0")
+    wheels.wheel(toy.parent / "shelf", "1.5", 0.0, BUILT_FOR_NUMPY_1)
+    described: list[str] = []
+    assert environment_of(choice("1.5"), described.append).packages == {"toy-engine": "1.5", "numpy": "1.0"}
+    assert "toy-engine==1.5 needs numpy<2" in described
+
+
+@pytest.mark.slow
+def test_where_that_numpy_is_not_to_be_had_the_error_says_so(toy: Path) -> None:
+    wheels.wheel(toy.parent / "shelf", "1.5", 0.0, BUILT_FOR_NUMPY_1)
+    with pytest.raises(BuildError, match=r"^toy-engine==1\.5 needs numpy<2, which cannot be installed: "):
+        environment_of(choice("1.5"))
+    assert made(toy) == []
+
+
+def test_all_spellings_of_a_version_and_all_settings_share_one_environment(toy: Path) -> None:
+    words = ("toy==2.0", "toy==v2.0", "toy==2.0.0", "toy==2.0@default")
+    found = [environment_of(engine_of(word)) for word in words]
+    assert len({environment.python for environment in found}) == 1 and len(made(toy)) == 1
+    assert is_here(choice("1.0.0")) and is_here(choice("v1.0"))
+
+
+def test_of_two_versions_none_is_made_where_one_is_not_possible(toy: Path) -> None:
+    with pytest.raises(BuildError, match=r"^toy-engine==3\.0: there is no such version"):
+        environments_of([choice("2.0"), choice("3.0")], Progress())
+    assert not (toy / "environments").exists()
+
+
+def test_an_index_that_does_not_answer_is_not_a_version_that_does_not_exist(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Here as with pybullet 3.2.6: numpy before 2, where this Python's numpy is tried first."""
-    wheels.empty_wheel(toy.parent / "shelf", "numpy", "1.0")
-    monkeypatch.setitem(environments.BESIDE, "toy-engine==2.0", "numpy<2")
-    assert environment_of(choice("2.0")).packages == {"toy-engine": "2.0", "numpy": "1.0"}
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_RETRIES", "0")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")  # where nobody listens
+    with pytest.raises(BuildError, match=r"^toy-engine==3\.0: http://127\.0\.0\.1:9/\S+ does not answer \(.*refused"):
+        environment_of(choice("3.0"))
+
+
+def test_releases_are_those_with_a_wheel_the_oldest_first(toy: Path) -> None:
+    for version in ("10.0", "9.0"):
+        wheels.wheel(toy.parent / "shelf", version, 0.0)
+    (toy.parent / "shelf" / "toy_engine-9.5.tar.gz").write_bytes(b"sources, from which nothing is built")
+    assert [*map(str, releases("toy-engine"))] == ["1.0", "2.0", "9.0", "10.0"]
 
 
 def test_a_version_that_is_not_there_is_told_with_those_that_are_and_leaves_nothing(toy: Path) -> None:
@@ -82,7 +131,7 @@ def test_an_interrupted_build_leaves_nothing_half_made(toy: Path, monkeypatch: p
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(environments, "_install", interrupted)
+        context.setattr(environments, "_install_beside", interrupted)
         with pytest.raises(KeyboardInterrupt):
             environment_of(choice("2.0"))
     assert made(toy) == []
@@ -114,3 +163,10 @@ def test_lent_are_links_to_our_packages_and_what_they_import(toy: Path) -> None:
     assert {"numpy", "pydantic", "scenarios", "reference_engine"} <= {path.name for path in folder.iterdir()}
     assert not {"pymunk", "mujoco", "tests"} & {path.name for path in folder.iterdir()}
     assert folder == environments.lent_folder()
+
+
+@pytest.mark.parametrize("word", ["pymunk==5.7.0:iteratons=20", "pymunk==5.7.0:iterations=0", "pymunk==5.7.0@fare"])
+def test_a_wrong_setting_of_a_version_is_told_before_anything_is_installed(word: str, toy: Path) -> None:
+    with pytest.raises(SettingError, match=r"^pymunk"):
+        check_settings([engine_of(word)])
+    assert not (toy / "environments").exists()
