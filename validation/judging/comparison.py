@@ -125,7 +125,9 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         verdict.changes, key=lambda change: -1 if (w := weight_of(scales, change)) is None else w, reverse=True
     )
     changes = tuple(map(_signed, gravest))
-    sign = of_outcomes(old, new) or of_severity(scales, verdict.changes, fresh, mended)
+    sign = of_outcomes(old, new, ensemble.happened if ensemble else ()) or of_severity(
+        scales, verdict.changes, fresh, mended
+    )
     return Comparison(
         scenario=scenario,
         old=old,

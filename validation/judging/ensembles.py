@@ -6,7 +6,7 @@ makes: `settled` takes all of them together. Pure.
 """
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ import numpy as np
 from scenarios.scenario import Noise
 from validation.judging import policy
 from validation.judging.evidence.ensembles import Contrast, adjusted, contrast, failures
+from validation.judging.outcomes import Contrasted, Counts, What
 from validation.judging.verdict import Allowed, Change, Move, Starts
 from validation.records.measurement import Better
 
@@ -42,11 +43,12 @@ class Ensemble:
     completed: int
     horizon: float  # share of the duration up to which the starts agree; 0 where too few completed
     series: tuple[Series, ...]  # of every horizon in policy.HORIZONS that this one covers
+    happened: tuple[Counts, ...] | None = None  # None: of before it was looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Of one metric of one case in two ensembles, before it is known how many others there are."""
+    """Of one metric of one case in two ensembles, or of what happened, before it is known how many others there are."""
 
     metric: str
     unit: str
@@ -55,6 +57,8 @@ class Comparison:
     sizes: tuple[int, int]
     until: float
     floor: float
+    what: What | None = None  # None: of a metric
+    starts: tuple[int, int] = (0, 0)  # in which that happened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,7 @@ class EnsembleEvidence:
     until: float  # share of the duration that was compared
     judged: frozenset[str]  # metrics
     changes: tuple[Change, ...]
+    happened: tuple[Contrasted, ...] = ()  # of which the starts do not all agree
 
     def decides(self, metric: str, noise: Noise) -> bool:
         """Whether nothing is to be concluded from one run against another: chaotic ones from no single run at all, the
@@ -94,6 +99,7 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
         )
     if min(old.completed, new.completed) < policy.LEAST_STARTS:
         return made
+    made += _happened(old, new)
     both = {s.until for s in old.series} & {s.until for s in new.series}
     if not both:
         return made
@@ -120,6 +126,27 @@ def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
     return made
 
 
+def _happened(old: Ensemble, new: Ensemble) -> Iterator[Comparison]:
+    """Of what does not happen alike in all starts of both sides: of 0 and 1 the test is that of `failures`."""
+    if old.happened is None or new.happened is None:
+        return
+    sides = [{one.what: one.counts for one in side.happened or ()} for side in (old, new)]
+    for what in dict.fromkeys((*sides[0], *sides[1])):
+        before, after = (side.get(what, (0,) * count) for side, count in zip(sides, (old.completed, new.completed)))
+        if len({*before, *after}) > 1:
+            yield Comparison(
+                metric=what.kind,
+                unit="1",
+                better="neither",
+                contrast=contrast(before, after, 1.0),
+                sizes=(len(before), len(after)),
+                until=1.0,
+                floor=0.0,
+                what=what,
+                starts=(sum(map(bool, before)), sum(map(bool, after))),
+            )
+
+
 def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvidence]:
     """By case: of all comparisons of a check together at most policy.FALSE_DISCOVERIES are reported without a cause."""
     flat = [comparison for comparisons in compared.values() for comparison in comparisons]
@@ -128,10 +155,23 @@ def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvide
     for key, comparisons in compared.items():
         settled_here = [replace(c, contrast=replace(c.contrast, p=next(p))) for c in comparisons]
         if settled_here:
+            of_metrics = [c for c in settled_here if c.what is None]
             found[key] = EnsembleEvidence(
                 until=min(c.until for c in settled_here),
-                judged=frozenset(c.metric for c in settled_here) - {COMPLETED},
-                changes=tuple(change for c in settled_here for change in [_change(c)] if change is not None),
+                judged=frozenset(c.metric for c in of_metrics) - {COMPLETED},
+                changes=tuple(change for c in of_metrics for change in [_change(c)] if change is not None),
+                happened=tuple(
+                    Contrasted(
+                        what=c.what,
+                        old=c.starts[0],
+                        new=c.starts[1],
+                        sizes=c.sizes,
+                        p=c.contrast.p,
+                        more=c.contrast.effect > 0.5,
+                    )
+                    for c in settled_here
+                    if c.what is not None
+                ),
             )
     return found
 

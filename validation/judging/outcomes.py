@@ -1,25 +1,87 @@
-"""What happened on two sides, and which sign that gives a change, before any number."""
+"""What happened on two sides, and which sign that gives a change, before any number.
+
+Where perturbed initial states disagree, one run decides nothing: the starts are counted in which it happened.
+"""
 
 from collections import Counter
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
+from validation.judging.policy import FALSE_DISCOVERIES
 from validation.records.case import Result
-from validation.records.outcome import OPPOSITE
+from validation.records.outcome import OPPOSITE, Outcome
 
 
-def of_outcomes(old: Result, new: Result) -> Literal["worse", "better", "mixed", "different"] | None:
-    """By what went wrong, before any number: each kind counted; None where both sides have as much of each."""
-    wrong = [
-        Counter(one.kind for one in side.outcomes for _ in one.bodies or ("",) if one.right is False)
-        for side in (old, new)
-    ]
-    more = {kind for kind in wrong[1] if wrong[1][kind] > wrong[0][kind]}
-    fewer = {kind for kind in wrong[0] if wrong[0][kind] > wrong[1][kind]}
-    if more or fewer:
-        return "mixed" if more and fewer else "worse" if more else "better"
-    unknown = [
-        {(one.kind, name) for one in side.outcomes for name in one.bodies or ("",) if one.right is None}
-        for side in (old, new)
-    ]
-    turned = {(OPPOSITE[kind], name) for kind, name in unknown[0]} & unknown[1]
+class What(NamedTuple):
+    """Bodies of which something is wrong are counted together; what nothing calls right or wrong, body by body."""
+
+    kind: str
+    wrong: bool
+    body: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """In an ensemble: of how many bodies it is true in each start that completed."""
+
+    what: What
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrasted:
+    """In two ensembles of which the starts do not all agree: in how many starts it happened."""
+
+    what: What
+    old: int
+    new: int
+    sizes: tuple[int, int]  # starts that completed
+    p: float  # that ensembles of one behaviour differ so much
+    more: bool  # often on the new side than on the old one
+
+    @property
+    def certain(self) -> bool:
+        return self.p < FALSE_DISCOVERIES
+
+
+def counted(outcomes: Iterable[Outcome]) -> Counter[What]:
+    found = Counter[What]()
+    for one in outcomes:
+        for body in one.bodies or ("",):
+            if one.right is False:
+                found[What(one.kind, True)] += 1
+            elif one.right is None:
+                found[What(one.kind, False, body)] += 1
+    return found
+
+
+def counts_of(starts: Iterable[Iterable[Outcome]]) -> tuple[Counts, ...]:
+    each = [counted(outcomes) for outcomes in starts]
+    every = dict.fromkeys(what for one in each for what in one)
+    return tuple(Counts(what=what, counts=tuple(one[what] for one in each)) for what in every)
+
+
+def of_outcomes(
+    old: Result, new: Result, ensembles: Sequence[Contrasted] = ()
+) -> Literal["worse", "better", "mixed", "different"] | None:
+    """By what went wrong, before any number: each kind counted; None where both sides have as much of each, or of one
+    it is not known what happened.
+
+    What `ensembles` name is decided by their starts, the rest by the single runs: there all starts agree.
+    """
+    if old.outcomes is None or new.outcomes is None:
+        return None
+    before, after = counted(old.outcomes), counted(new.outcomes)
+    more = {what for what in after if after[what] > before[what]}
+    fewer = {what for what in before if before[what] > after[what]}
+    for one in ensembles:
+        for found, it_is in ((more, one.more), (fewer, not one.more)):
+            found.discard(one.what)
+            if one.certain and it_is:
+                found.add(one.what)
+    worse, better = (any(what.wrong for what in found) for found in (more, fewer))
+    if worse or better:
+        return "mixed" if worse and better else "worse" if worse else "better"
+    turned = {what._replace(kind=OPPOSITE[what.kind]) for what in fewer} & more
     return "different" if turned else None

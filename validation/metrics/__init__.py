@@ -40,10 +40,19 @@ def measure_with_outcomes(
 ) -> tuple[tuple[Measurement, ...], tuple[Outcome, ...]]:
     """Likewise, and what happened."""
     observation = Observation(scenario=scenario, trajectory=trajectory)
-    with np.errstate(over="ignore", invalid="ignore"):  # as in `Metric.of`
-        happened = outcomes_of(observation)
+    happened = _happened(observation)
     found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
     return tuple(measurement for measurement in found if measurement is not None), happened
+
+
+def happened_in(scenario: Scenario, trajectory: Trajectory) -> tuple[Outcome, ...]:
+    """What happened alone. Raises MismatchError, as `measure` does."""
+    return _happened(Observation(scenario=scenario, trajectory=trajectory))
+
+
+def _happened(observation: Observation) -> tuple[Outcome, ...]:
+    with np.errstate(over="ignore", invalid="ignore"):  # as in `Metric.of`
+        return outcomes_of(observation)
 
 
 def step_time(step_times: NDArray[np.float64]) -> float:

@@ -70,7 +70,7 @@ class Result:
     outcome: Status
     reason: str = ""
     measurements: tuple[Measurement, ...] = ()
-    outcomes: tuple[Outcome, ...] = ()  # what happened
+    outcomes: tuple[Outcome, ...] | None = None  # what happened; None: not known, for instance without a motion
     headline: str = ""  # the metric that stands for the scenario in a single cell
     trajectory_hash: str = ""  # over the engine's own state: equal means the same motion, bit for bit; "" without one
     trajectory_key: str = ""  # of the stored samples, contacts included: what `Store.trajectory` takes; "" without one
@@ -95,7 +95,7 @@ class Result:
         case: Case,
         simulation: Simulation,
         measurements: tuple[Measurement, ...] = (),
-        outcomes: tuple[Outcome, ...] = (),
+        outcomes: tuple[Outcome, ...] | None = None,
         headline: str = "",
     ) -> Result:
         times, trajectory = simulation.step_times, simulation.trajectory

@@ -1,7 +1,8 @@
 """What happened in a motion, in the words that a person would use first. Data; sentences are made in `report`."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Fault = Literal["went through", "left", "came apart", "blew up", "hangs"]
@@ -36,3 +37,12 @@ class Outcome:
 def outcome_of(row: Mapping[str, Any]) -> Outcome:
     """Of what JSON makes of one."""
     return Outcome(**{**row, "bodies": tuple(row["bodies"])})
+
+
+def outcomes_to_json(outcomes: Iterable[Outcome]) -> str:
+    return json.dumps([asdict(one) for one in outcomes])
+
+
+def outcomes_from_json(text: str | None) -> tuple[Outcome, ...] | None:
+    """None: not known."""
+    return None if text is None else tuple(map(outcome_of, json.loads(text)))

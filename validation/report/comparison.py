@@ -176,7 +176,7 @@ def _side(result: Result) -> dict[str, Any]:
         "settings": dict(result.case.settings),
         "outcome": result.outcome,
         "reason": result.reason,
-        "happened": [asdict(one) for one in result.outcomes],
+        "happened": None if result.outcomes is None else [asdict(one) for one in result.outcomes],
         "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in result.measurements},
         "trajectory_hash": result.trajectory_hash or None,
     }

@@ -250,8 +250,8 @@ def describe_comparison(comparison: Comparison) -> str:
 def _happened(old: Result, new: Result) -> Iterator[str]:
     """What is wrong on one side only: "now: block went through ground at 0.33 s, 96 m further at the end"."""
     for word, side, other in (("now", new, old), ("before", old, new)):
-        there = {(one.kind, one.bodies) for one in other.outcomes}
-        for one in side.outcomes:
+        there = {(one.kind, one.bodies) for one in other.outcomes or ()}
+        for one in side.outcomes or ():
             turned = one.right is None and (OPPOSITE.get(one.kind), one.bodies) in there
             if (one.right is False or turned) and (one.kind, one.bodies) not in there:
                 yield f"{word}: {describe_happening(one)}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from scenarios.scene import write_scene
 from validation.judging.comparison import ROUGH
 from validation.judging.ensembles import Ensemble, EnsembleEvidence, Series, compare, settled
+from validation.judging.outcomes import counts_of
 from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
 from validation.records.case import Result, case_key
@@ -45,22 +46,27 @@ def _ensemble(pool: Pool, plan: Plan, starts: Starts, limits: Limits) -> Ensembl
         text = write_scene(perturbed(plan.scenario.scene, starts.seed, number), indent=None)
         made.append(replace(plan, case=replace(plan.case), scene_text=text))
     completed = [
-        (result.trajectory, result.measurements)
+        (result.trajectory, result.measurements, result.outcomes or ())
         for result in results_of(pool, made, limits)
         if result.trajectory is not None and result.measurements
     ]
     known = 0.0
     series: list[Series] = []
     if len(completed) >= LEAST_STARTS:
-        motions = [motion for motion, _ in completed]
+        motions = [motion for motion, _, _ in completed]
         known = horizon(plan.scenario.scene, motions)
         for share in (share for share in HORIZONS if share <= known):
-            whole = [measurements for _, measurements in completed]
+            whole = [measurements for _, measurements, _ in completed]
             end = share * plan.scenario.scene.duration
             parts = whole if share == 1.0 else measure_motions(pool, [(plan, until(m, end)) for m in motions], limits)
             series += _series(share, parts, floors(plan.scenario.scene))
     return Ensemble(
-        starts=starts.count, seed=starts.seed, completed=len(completed), horizon=known, series=tuple(series)
+        starts=starts.count,
+        seed=starts.seed,
+        completed=len(completed),
+        horizon=known,
+        series=tuple(series),
+        happened=counts_of(outcomes for _, _, outcomes in completed),
     )
 
 

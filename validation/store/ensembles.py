@@ -2,11 +2,12 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from sqlalchemy import and_, insert, select
 
 from validation.judging.ensembles import Ensemble, Series
+from validation.judging.outcomes import Counts, What
 from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
@@ -24,7 +25,10 @@ class Ensembles(Database):
             known = select(models.Ensemble.case_id).join(models.Case, models.Case.id == models.Ensemble.case_id)
             there = set(connection.execute(known.where(models.Case.run_id == run)).scalars())
             fresh = {numbers[key]: ensemble for key, ensemble in found.items() if numbers[key] not in there}
-            heads = [row_of(models.Ensemble, ensemble, case_id=number) for number, ensemble in fresh.items()]
+            heads = [
+                row_of(models.Ensemble, ensemble, case_id=number, happened=_happened_to_json(ensemble.happened))
+                for number, ensemble in fresh.items()
+            ]
             series = [
                 row_of(models.EnsembleSeries, one, case_id=number, position=position, values=_to_json(one.values))
                 for number, ensemble in fresh.items()
@@ -62,8 +66,18 @@ class Ensembles(Database):
             series = tuple(
                 record_of(Series, row, values=tuple(float(value) for value in json.loads(row.values))) for row in rows
             )
-            return record_of(Ensemble, found, series=series)
+            return record_of(Ensemble, found, series=series, happened=_happened_from_json(found.happened))
 
 
 def _to_json(values: Iterable[float]) -> str:
     return json.dumps([value if math.isfinite(value) else str(value) for value in values])
+
+
+def _happened_to_json(happened: Sequence[Counts] | None) -> str | None:
+    return None if happened is None else json.dumps([[*one.what, list(one.counts)] for one in happened])
+
+
+def _happened_from_json(text: str | None) -> tuple[Counts, ...] | None:
+    if text is None:
+        return None
+    return tuple(Counts(what=What(*what), counts=tuple(counts)) for *what, counts in json.loads(text))

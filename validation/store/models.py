@@ -161,6 +161,7 @@ class Case(Base):
     peak_memory: Mapped[float]  # bytes; a double holds them exactly up to 2^53
     step_count: Mapped[int]
     stepping_time: Mapped[float]
+    happened: Mapped[str | None]  # JSON: outcomes; NULL: not known
 
 
 class Measurement(Base):
@@ -184,6 +185,7 @@ class Ensemble(Base):
     seed: Mapped[int]
     completed: Mapped[int]
     horizon: Mapped[float]  # share of the duration
+    happened: Mapped[str | None]  # JSON; NULL: not known
 
 
 class EnsembleSeries(Base):

@@ -13,6 +13,7 @@ from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_
 from scenarios.scene_error import SceneError
 from validation.records.case import Case, Identity, Result, RunInfo, case_key
 from validation.records.measurement import Measurement
+from validation.records.outcome import outcomes_from_json, outcomes_to_json
 from validation.records.stored import StoredRun
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.review.lineage import History, Lineage
@@ -246,7 +247,8 @@ def _save(connection: Connection, run: int, result: Result, packed: dict[str, An
         if connection.execute(there).first() is None:
             insert_new(connection, models.Trajectory, packed)
     moved = {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
-    row = row_of(models.Case, result, key=key, **moved)
+    happened = None if result.outcomes is None else outcomes_to_json(result.outcomes)
+    row = row_of(models.Case, result, key=key, happened=happened, **moved)
     connection.execute(update(models.Case).where(models.Case.id == number).values(row))
     _save_measurements(connection, number, result.measurements)
     return int(number)
@@ -333,6 +335,7 @@ def results(connection: Connection, *where: Any) -> list[Result]:
             row,
             case=case_of(row),
             measurements=tuple(measurements.get(row.id, ())),
+            outcomes=outcomes_from_json(row.happened),
             trajectory_key=row.trajectory_key or "",
             peak_memory=int(row.peak_memory),
             run=row.run_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from tests.validation.command import call, upright
 from tests.validation.store.made import case, info, measurement, result
 from validation.judging.ensembles import COMPLETED, Ensemble, EnsembleEvidence, Series, compare, settled
 from validation.judging.judge import judge
+from validation.judging.outcomes import Counts, What
 from validation.judging.policy import FALSE_DISCOVERIES, LEAST_STARTS
 from validation.judging.verdict import Verdict, changes_from_json, to_json
 from validation.records.case import Result
@@ -246,6 +248,7 @@ def store(tmp_path: Path) -> Any:
 
 def test_an_ensemble_comes_back_as_it_was_stored_and_stays(store: Store) -> None:
     given = ensemble(series((1.0, NAN, math.inf, 0.1 + 0.2)), series((), metric="rest_time", until=0.5), horizon=0.7)
+    given = replace(given, happened=(Counts(what=What("moved", False, "box 1"), counts=(0, 1)),))
     run = stored(store, result())
     (found,) = store.results(run)
     assert store.ensemble(found.number) is None

@@ -13,6 +13,9 @@ from scenarios.catalogue import scenario_of
 from tests.validation.judging.test_compare import side
 from tests.validation.store.made import measurement
 from validation.judging.comparison import compare
+from validation.judging.ensembles import Ensemble, settled
+from validation.judging.ensembles import compare as compare_starts
+from validation.judging.outcomes import counts_of
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.outcome import Outcome
@@ -87,6 +90,59 @@ def test_one_fault_gone_and_another_come_is_mixed():
 def test_what_nothing_calls_right_or_wrong_is_different():
     moved, still = (Outcome(kind=kind, bodies=("box 1",)) for kind in ("moved", "never moved"))
     assert told(of(FLAT, outcomes=(moved,)), of(FLAT, outcomes=(still,))) == "different"
+
+
+def test_what_is_not_known_to_have_happened_decides_nothing():
+    unknown = replace(of(FLAT), outcomes=None)
+    assert told(unknown, of(FLAT, outcomes=(THROUGH,))) == told(of(FLAT, outcomes=(THROUGH,)), unknown) == "same"
+
+
+# --- where perturbed initial states disagree -------------------------------------------------------------------------
+
+
+FELL = Outcome(kind="fell over", bodies=("box 3",), right=False)
+MOVED, STILL = Outcome(kind="moved", bodies=("box 1",)), Outcome(kind="never moved", bodies=("box 1",))
+
+
+def starts(**counts: int) -> Ensemble:
+    """Of 20, so many with each of these; the rest without it."""
+    made = {"fell": FELL, "moved": MOVED, "still": STILL, "hangs": HANGS}
+    each = [[made[word] for word, count in counts.items() if k < count] for k in range(20)]
+    return Ensemble(starts=20, seed=1, completed=20, horizon=0.0, series=(), happened=counts_of(each))
+
+
+def by_starts(old: Result, new: Result, before: Ensemble, after: Ensemble) -> str:
+    signs = []
+    for sides, starts in (((old, new), (before, after)), ((new, old), (after, before))):
+        signs.append(compare(STACK, *sides, settled({0: compare_starts(*starts)}).get(0)).sign)
+    assert signs[1] == MIRROR.get(signs[0], signs[0])
+    return signs[0]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sign"),
+    [(9, 11, "same"), (2, 18, "worse"), (18, 2, "better"), (20, 20, "worse"), (0, 0, "worse"), (0, 20, "worse")],
+)
+def test_where_the_starts_disagree_their_number_decides_and_not_the_one_run(before: int, after: int, sign: str):
+    """The new side's single run falls. Where all starts of both sides do alike, it has the word."""
+    assert by_starts(of(FLAT), of(FLAT, outcomes=(FELL,)), starts(fell=before), starts(fell=after)) == sign
+
+
+def test_each_kind_is_counted_by_itself():
+    assert by_starts(of(FLAT), of(FLAT), starts(fell=18, hangs=1), starts(fell=1, hangs=19)) == "mixed"
+    assert by_starts(of(FLAT), of(FLAT), starts(fell=18, hangs=9), starts(fell=1, hangs=11)) == "better"
+
+
+def test_what_nothing_calls_right_or_wrong_is_different_where_most_starts_turn():
+    assert by_starts(of(FLAT), of(FLAT), starts(moved=19), starts(moved=1, still=18)) == "different"
+    assert (
+        by_starts(of(FLAT, outcomes=(MOVED,)), of(FLAT, outcomes=(STILL,)), starts(moved=9), starts(still=11)) == "same"
+    )
+
+
+def test_an_ensemble_of_before_outcomes_leaves_the_word_to_the_single_runs():
+    old = replace(starts(), happened=None)
+    assert by_starts(of(FLAT), of(FLAT, outcomes=(FELL,)), old, starts(fell=9)) == "worse"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
@@ -14,10 +15,15 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from reference_engine.array_types import Array
+from scenarios.catalogue import scenario_of
+from scenarios.scene import planar_start, write_scene
 from tests.validation.store.made import case, measurement, result
+from validation.records.trajectory import PlanarTrajectory, to_bytes
 from validation.report.sentences import reason_of
 from validation.store import models, open_store
 from validation.store.ancestry import ranks
+from validation.store.compression import pack
 from validation.store.connection import connect, reading, writing
 from validation.store.errors import StoreError
 from validation.store.migration import HEAD, SCRIPTS, migrate, revision_of, upgrade
@@ -195,6 +201,48 @@ def test_a_case_of_8df027a_keeps_its_baseline_and_its_family_may_gain_a_paramete
         assert [row[0] for row in kept.execute("SELECT identity_key FROM baselines ORDER BY id")] == keys
     open_store(path).close()
     assert capsys.readouterr().err == "", "once"
+
+
+def test_what_happened_in_stored_motions_is_worked_out(where: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two bodies at rest in the air, without a scene, without a motion; the scene's truth is that of the catalogue."""
+    engine, name = connect(where)
+    drop = scenario_of("bouncing-ball").scene
+    text, motion = write_scene(drop, indent=None), to_bytes(held(*planar_start(drop)))
+    with writing(engine, name) as connection:
+        upgrade(connection, "0014")
+        connection.execute(
+            sa.text(
+                "INSERT INTO runs VALUES (7, '2026-11-03 12:30:15', NULL, 'abc', 'main', false, 'm', 'p', '3.11', '{}',"
+                " 'upright run', false, '{}', '', '', '{}', '', 1)"
+            )
+        )
+        connection.execute(sa.text("INSERT INTO scenes VALUES ('s', :text)"), {"text": text})
+        connection.execute(sa.text("INSERT INTO trajectories VALUES ('t', :data)"), {"data": pack(motion)})
+        for number, scene_hash, key in ((1, "s", "t"), (2, "s", "t"), (3, "lost", "t"), (4, "s", None)):
+            connection.execute(
+                sa.text(
+                    "INSERT INTO cases VALUES (:number, 7, :number, 'i', 'bouncing-ball', '{}', 'toy', 'fair', 0.004,"
+                    " 'p', '', 'bouncing-ball', 'toy', :scene, '7', '{}', 'completed', '', '', 'h', :key, 0.1, 0.0, 1,"
+                    " 0.1, '{}', '')"
+                ),
+                {"number": number, "scene": scene_hash, "key": key},
+            )
+    engine.dispose()
+    with open_store(where) as store:
+        first, second, lost, unmoved = (result.outcomes for result in store.results(7))
+    assert first == second and lost is None and unmoved is None
+    wrong = {one.kind for one in first or () if one.right is False}
+    assert wrong == {"hangs", "never moved"}
+    assert (
+        "what happened is not known of 1 stored motions: StoreError: its scene is not stored" in capsys.readouterr().err
+    )
+
+
+def held(pose: Array, twist: Array) -> PlanarTrajectory:
+    """As it starts, for ever."""
+    samples = np.arange(97) / 48.0
+    still = np.tile(pose[None], (len(samples), 1, 1))
+    return PlanarTrajectory(time=samples, pose=still, twist=0.0 * still, dt=1 / 240, velocity_lag=0.0)
 
 
 def test_a_newer_database_is_left_alone(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from scenarios.scene import content_hash
 from tests.validation.store.made import MOMENT, case, failed, falling, info, measurement, result, scene
 from validation.records.case import case_key
+from validation.records.outcome import Outcome
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
 
@@ -45,6 +46,19 @@ def test_a_result_comes_back_to_the_last_bit(store: Store) -> None:
     assert (back.wall_time, back.peak_memory) == (given.wall_time, given.peak_memory)
     assert (back.step_count, back.headline) == (120, "penetration_mean")
     assert back.stepping_time == pytest.approx(120 * 1e-5, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "happened",
+    [None, (), (Outcome(kind="hangs", bodies=("box 1",), right=False, time=0.5, value=1 / 3, unit="m"),)],
+)
+def test_what_happened_comes_back_and_not_known_is_not_nothing(
+    store: Store, happened: tuple[Outcome, ...] | None
+) -> None:
+    given = dataclasses.replace(result(), outcomes=happened)
+    run = store.begin_run(info(), [given.case])
+    store.save_results(run, [given])
+    assert store.results(run)[0].outcomes == happened
 
 
 def test_what_did_not_complete_is_stored_with_its_reason(store: Store) -> None:
