@@ -5,8 +5,13 @@ Where the slow tests are left out the others try fewer examples (effort.py).
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -29,6 +34,32 @@ def warm_kernels() -> None:
     """The first worker compiles, the others wait; later runs of the same sources find it done."""
     if not kernel_cache.is_warm(FOLDER):
         kernel_cache.warm(FOLDER)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shortcuts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """In this process a new SQLite file begins as a copy of one that the migrations made, which take ten times as long;
+    and Streamlit looks for no components, which it does in every package for each page that a test asks for."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "streamlit.testing.v1" in sys.modules:
+            patch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list)
+        if store := sys.modules.get("validation.store.store"):
+            made = tmp_path_factory.mktemp("made") / "upright.db"
+            with store.open_store(made):
+                pass
+            patch.setattr(store, "migrate", from_a_copy(made, store.migrate))
+        yield
+
+
+def from_a_copy(made: Path, migrate: Callable[[Any, str], None]) -> Callable[[Any, str], None]:
+    def copy_and_migrate(engine: Any, name: str) -> None:
+        file = engine.url.database
+        if engine.dialect.name == "sqlite" and file not in (None, ":memory:") and not Path(file).exists():
+            with contextlib.suppress(OSError):  # the store says what is wrong with that place
+                shutil.copy(made, file)
+        migrate(engine, name)
+
+    return copy_and_migrate
 
 
 @pytest.fixture

@@ -27,7 +27,14 @@ from validation.running.processes.pool import Pool, Remote
 
 AS_COMMAND = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
 HERE = {name: os.environ.get(name) for name in ("UPRIGHT_CACHE", "GLIBC_TUNABLES")}
-THEY_DO_NOT_READ = ("PYTEST_CURRENT_TEST", "UPRIGHT_DB", "UPRIGHT_USER")
+THEY_DO_NOT_READ = (
+    "PYTEST_CURRENT_TEST",
+    "UPRIGHT_DB",
+    "UPRIGHT_USER",
+    "UPRIGHT_DEFAULT_BRANCH",
+    "COLUMNS",
+    "NO_COLOR",
+)
 IDLE: dict[Any, list[Remote]] = defaultdict(list)  # servers that nobody asks, by what they were started as
 STARTED: dict[Remote, Any] = {}
 start_server, stop_servers = Pool._start, Pool.stop
@@ -51,7 +58,10 @@ def upright_process(*words: str, folder: Path, **environment: str) -> subprocess
 
 
 def upright(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The command in `folder`: in this process, unless that has other modules or caches, or another C library."""
+    """The command in `folder`: in this process, unless that has other modules or caches, or another C library.
+
+    A variable that is asked to be empty may as well be absent."""
+    environment = {name: value for name, value in environment.items() if value != os.environ.get(name, "")}
     wanted = os.environ | environment
     paths = [path for path in wanted.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", *sys.path)]
     if paths or any(wanted.get(name) != value for name, value in HERE.items()):
