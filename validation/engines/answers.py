@@ -14,7 +14,7 @@ import numpy as np
 from scenarios.features import known_features
 from scenarios.scene import Scene
 from validation.engines.engine import Ability, Able, Settings, SteppingEngine
-from validation.engines.shared.recorder import AnswerError, World, record
+from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
@@ -162,13 +162,6 @@ def exercised(engine: Any, scene: Scene, dt: float, settings: Settings, exercise
             _check_options(engine, world, settings)
             return record(world, scene, dt)
     raise ValueError(f"no exercise of {exercise['ability']!r}")
-
-
-def state_of(world: World) -> list[np.ndarray[Any, np.dtype[np.float64]]]:
-    """The parts of a world's state now, (B, w) each."""
-    state = world.read()
-    parts = [part[0] for part in world.decode(state, 1)] if isinstance(state, bytes) else state
-    return [np.array(part, np.float64) for part in parts]
 
 
 def _apply_force(world: World, step: int, exercise: Mapping[str, Any]) -> None:

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 from scenarios.scene import Scene
+from validation.engines.relations import Relation
 from validation.engines.shared.recorder import World, record
 from validation.engines.takes import not_taken
 from validation.records.case import Value as Value
 from validation.records.trajectory import Trajectory
 
 Settings = Mapping[str, Value]
+DOUBLE, SINGLE = 2.0**-53, 2.0**-24
+"""Unit round-off, relative, of an engine's numbers."""
 
 
 class SettingError(ValueError):
@@ -106,6 +109,9 @@ class SteppingEngine:
     because: ClassVar[Mapping[str, str]] = {}
     """Of a feature that is not taken, the reason in the engine's own terms; else it is named."""
     abilities: ClassVar[Mapping[Ability, Able]] = {}
+    relations: ClassVar[tuple[Relation, ...]] = ()
+    """What the engine's documents promise of one step taken in two ways; with settings that this version has."""
+    round_off: ClassVar[float] = DOUBLE
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""

@@ -7,7 +7,7 @@ or into the store.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -139,6 +139,11 @@ class SpatialTrajectory(_Trajectory):
 
 
 Trajectory = PlanarTrajectory | SpatialTrajectory
+
+
+def with_samples(motion: Trajectory, time: Array, state: Mapping[str, Any]) -> Trajectory:
+    """Other samples, (S,) times and (S, B, w) parts of the state, by the same engine; no contacts."""
+    return replace(motion, time=time, **state, state_hash="", contacts=None, impacts=None)
 
 
 def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:

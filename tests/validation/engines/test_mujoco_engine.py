@@ -91,6 +91,7 @@ def test_every_setting_reaches_the_model() -> None:
         "noslip_iterations": 2,
         "integrator": "implicitfast",
         "jacobian": "sparse",
+        "islands": not SETTINGS["islands"].default,
         "ccd_tolerance": 1e-7,
         "multiccd": not SETTINGS["multiccd"].default,
         "bowl_segments": 100,
@@ -106,6 +107,8 @@ def test_every_setting_reaches_the_model() -> None:
     assert model.opt.solver == mujoco.mjtSolver.mjSOL_PGS
     assert model.opt.integrator == mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     assert model.opt.jacobian == mujoco.mjtJacobian.mjJAC_SPARSE
+    if hasattr(mujoco.mjtDisableBit, "mjDSBL_ISLAND"):  # from 3.3.6 on, where it is on by default
+        assert model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ISLAND
     assert model.geom_solref == approx(np.array([[0.03, 0.7]] * 2))
     assert model.geom_solimp == approx(np.array([[0.8, 0.91, 0.002, 0.5, 2.0]] * 2))
 

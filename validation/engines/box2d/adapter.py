@@ -17,7 +17,7 @@ from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2Polygo
 
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import World, most_facets, record_is_known
-from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
@@ -51,6 +51,7 @@ SHAPE_ERROR = 1e-6  # of the shape's size: single precision
 class Box2D(SteppingEngine):
     name = "box2d"
     version = __version__
+    round_off = SINGLE
     settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

@@ -34,7 +34,14 @@ import numpy as np
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
-from validation.engines.mujoco.model import CONNECTS_SITES, MULTICCD_BY_DEFAULT, build_model
+from validation.engines.mujoco.model import (
+    CONNECTS_SITES,
+    HAS_ISLANDS,
+    ISLANDS_BY_DEFAULT,
+    MULTICCD_BY_DEFAULT,
+    build_model,
+)
+from validation.engines.relations import Relation
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
@@ -65,6 +72,7 @@ SETTINGS: dict[str, Setting] = {
         default="euler", choices=("euler", "rk4", "implicit", "implicitfast"), doc="integrator of the motion"
     ),
     "jacobian": Setting(default="auto", choices=("auto", "dense", "sparse"), doc="storage of the Jacobian"),
+    "islands": Setting(default=ISLANDS_BY_DEFAULT, doc="bodies that no constraint joins are solved apart"),
     "ccd_tolerance": Setting(default=1e-6, low=1e-15, high=1e-2, doc="of the general convex collision, m"),
     "bowl_segments": Setting(default=1024, low=16, high=65_536, doc="planes that stand for a bowl"),
     "sphere_subdivisions": Setting(default=4, low=0, high=6, doc="a hollow sphere is 10 * 4^n + 2 planes"),
@@ -73,6 +81,8 @@ SETTINGS: dict[str, Setting] = {
 for _name in ("ls_iterations", "ccd_tolerance"):
     if not hasattr(mujoco.MjOption, _name):  # releases before 3.0 and 3.2.4
         del SETTINGS[_name]
+if not HAS_ISLANDS:
+    del SETTINGS["islands"]
 FAIR: Mapping[str, Value] = {
     "solimp_dmin": 0.99,
     "solimp_dmax": 0.999,
@@ -84,6 +94,31 @@ FAIR: Mapping[str, Value] = {
 }  # and solref_timeconst = 2 dt
 FAIR_COMPLIANT: Mapping[str, Value] = {"solimp_dmin": 1e-4, "solimp_dmax": 1e-4, "impratio": 1e5, "integrator": "rk4"}
 
+RELATIONS = (
+    Relation(
+        name="dense and sparse Jacobian agree",
+        one={"jacobian": "dense"},
+        other={"jacobian": "sparse"},
+        agree="round-off",
+        promise="they are two ways to store one matrix; XML reference, option, jacobian",
+    ),
+    Relation(
+        name="islands solved apart and together agree",
+        one={"islands": False, "tolerance": 1e-15},
+        other={"islands": True, "tolerance": 1e-15},
+        agree="minimum",
+        promise="they are disjoint parts of one convex problem; Computation, constraint islands",
+    ),
+    Relation(
+        name="Newton and CG agree",
+        one={"solver": "newton", "tolerance": 1e-15},
+        other={"solver": "cg", "tolerance": 1e-15, "iterations": 2000},
+        agree="minimum",
+        promise="the problem is convex and has one minimum; Computation, algorithms",
+        cheap=False,
+    ),
+)
+
 LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}
 CHECK_EVERY = 64  # steps between looks at the warning counters
 
@@ -94,6 +129,7 @@ class MuJoCo(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
+    relations = tuple(one for one in RELATIONS if one.one.keys() <= SETTINGS.keys())
     abilities = able(
         set_state="to round-off; the solver starts from zero, and stops at its tolerance",
         apply_force="constant over the step",
@@ -129,6 +165,8 @@ class World(recorder.SceneWorld):
     """A scene that MuJoCo has. Raises NotFiniteError where MuJoCo warns of its state, MemoryError where it had to drop
     contacts.
     """
+
+    forgets = True
 
     def __init__(self, scene: Scene, dt: float, settings: Settings) -> None:
         super().__init__(scene, dt)
@@ -209,7 +247,8 @@ class World(recorder.SceneWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         data, layout = self.data, self.layout
-        data.time, self.steps, data.qacc_warmstart[:] = time, round(time / self.dt), 0.0
+        mujoco.mj_resetData(self.model, data)  # warnings and what the solver starts from too
+        data.time, self.steps = time, round(time / self.dt)
         for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
             if self.planar:
                 data.qpos[q], data.qvel[v] = state[0][i], state[1][i]

@@ -32,6 +32,8 @@ from validation.engines.shared.spatial_pieces import spatial_pieces
 
 CONNECTS_SITES = hasattr(mujoco, "MjSpec") and hasattr(mujoco.MjSpec, "compiler")  # from 3.2.5 on
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")  # from version 4 on
+ISLANDS_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_ISLAND")  # from 3.3.6 on
+HAS_ISLANDS = ISLANDS_BY_DEFAULT or hasattr(mujoco.mjtEnableBit, "mjENBL_ISLAND")  # from 3.0 on
 HAS_AUTORESET = hasattr(mujoco.mjtDisableBit, "mjDSBL_AUTORESET")  # before 3.2 a diverged state starts again, and warns
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 # Releases before 3.2.4 have not the last two.
@@ -116,6 +118,8 @@ def _add_options(root: Any, scene: Scene, dt: float, settings: Settings) -> None
     flags = {"filterparent": "disable"} | ({"autoreset": "disable"} if HAS_AUTORESET else {})
     if settings["multiccd"] != MULTICCD_BY_DEFAULT:
         flags["multiccd"] = "enable" if settings["multiccd"] else "disable"
+    if HAS_ISLANDS and settings["islands"] != ISLANDS_BY_DEFAULT:
+        flags["island"] = "enable" if settings["islands"] else "disable"
     _add(option, "flag", **flags)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
-from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -101,6 +101,7 @@ if hasattr(physx.PhysxRigidDynamicComponent, "max_angular_velocity"):  # SAPIEN 
 class PhysX(SteppingEngine):
     name = "physx"
     version = importlib.metadata.version("sapien")
+    round_off = SINGLE
     settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

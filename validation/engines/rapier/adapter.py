@@ -35,7 +35,7 @@ from rapier3d import JointAxesMask as Axes
 
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
-from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
@@ -109,6 +109,7 @@ FAIR: Mapping[str, Value] = {
 class Rapier(SteppingEngine):
     name = "rapier"
     version = importlib.metadata.version("rapier3d")
+    round_off = SINGLE
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

@@ -32,6 +32,7 @@ class Link:
     anchor: Array | None = None  # (3,) m, in the body's frame
     parent_anchor: Array | None = None  # (3,) m, where that is at the start, in the parent's frame, or in the world
     axis: Array | None = None  # (3,) in the body's frame; None: a ball joint
+    start: Array | None = None  # (4,) unit quaternion of the body against the parent, or the world, at the start
 
     @property
     def slides(self) -> bool:
@@ -77,7 +78,8 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
         if isinstance(joint, (Slider, Prismatic)):  # anywhere on the line
             at = position[child] + turned[child] @ own
             other = at if parent is None else turned[parent].T @ (at - position[parent])
-        return Link(body=child, parent=parent, joint=joint, anchor=own, parent_anchor=other, axis=axis)
+        start = _against_parent(child, parent, orientation)
+        return Link(body=child, parent=parent, joint=joint, anchor=own, parent_anchor=other, axis=axis, start=start)
 
     def grow() -> bool:
         """Hang one more body on the world or on a body that hangs already."""
@@ -106,10 +108,13 @@ def frame_at_zero(scene: Scene, link: Link, orientation: Array) -> Array:
     """
     if isinstance(scene, PlanarScene) and not link.slides:
         return np.array([1.0, 0.0, 0.0, 0.0])
-    own = orientation[link.body]
-    return (
-        own if link.parent is None else embedding.quaternion_product(embedding.conjugate(orientation[link.parent]), own)
-    )
+    return _against_parent(link.body, link.parent, orientation)
+
+
+def _against_parent(body: int, parent: int | None, orientation: Array) -> Array:
+    """The unit quaternion of a body against its parent, or against the world."""
+    own = orientation[body]
+    return own if parent is None else embedding.quaternion_product(embedding.conjugate(orientation[parent]), own)
 
 
 def start_turn(scene: Scene, link: Link) -> float:
@@ -150,12 +155,9 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
     rate = rotation_matrix(orientation[link.body]).T @ (spin[link.body] - (0.0 if parent is None else spin[parent]))
     if planar:  # whole turns are lost in space
         return state[0][link.body, 2:] - (0.0 if parent is None else state[0][parent, 2:]), rate[2:]
-    start = start_in_space(scene)[1]
-    now, then = (
-        q[link.body] if parent is None else embedding.quaternion_product(embedding.conjugate(q[parent]), q[link.body])
-        for q in (orientation, start)
-    )
-    turned = embedding.quaternion_product(embedding.conjugate(then), now)
+    assert link.start is not None
+    now = _against_parent(link.body, parent, orientation)
+    turned = embedding.quaternion_product(embedding.conjugate(link.start), now)
     if link.axis is None:
         return turned / np.linalg.norm(turned), rate
     return np.array([2.0 * math.atan2(turned[1:] @ link.axis, turned[0])]), np.array([rate @ link.axis])

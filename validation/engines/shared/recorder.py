@@ -110,6 +110,7 @@ class World:
 
     velocity_lag = 0.0  # s, time of the velocities minus time of the poses
     slowed_by_watching = False  # whether a watched step takes longer; such steps are not timed
+    forgets = False  # whether `set_state` leaves nothing of what was before, so that one world will do for many states
 
     def step(self, *, watched: bool) -> None:
         """One step, with the scene's springs, thrusters and damping; `contacts` is asked after it if it is watched."""
@@ -163,6 +164,13 @@ class SceneWorld(World):
         """Contacts of vectors in space, (K, 3), as those of the scene."""
         width = len(self.scene.gravity)
         return a, b, points[:, :width], normals[:, :width], gaps, impulses[:, :width]
+
+
+def state_of(world: World) -> list[Array]:
+    """The parts of a world's state now, (B, w) each."""
+    state = world.read()
+    parts = [part[0] for part in world.decode(state, 1)] if isinstance(state, bytes) else state
+    return [np.array(part, np.float64) for part in parts]
 
 
 def record(

@@ -7,11 +7,14 @@ Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
+    {"id", "dt", "replay": [settings, ...], "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason",
+                                                                      "sizes": [...]} + as many trajectories
 is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
 child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
 request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of
 what it costs in a process just forked. A simulation's reply has the trajectory's bytes, then the step times as
-float64; the header says how many.
+float64; the header says how many. A replay's states are a trajectory, behind the scene's "scene_bytes"; what comes back
+is one step from each of them, for each of the settings.
 """
 
 import contextlib
@@ -26,7 +29,7 @@ import sys
 import tempfile
 import time
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
@@ -37,11 +40,12 @@ import psutil
 from scenarios.scene import Scene, parse_scene
 from validation import engines
 from validation.engines.answers import abilities_of, declined, exercised, plain, simulated
-from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
+from validation.engines.engine import DOUBLE, DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
 from validation.engines.shared.recorder import collected_step_times
-from validation.records.trajectory import first_not_finite, time_not_covered, to_bytes
+from validation.engines.shared.replay import one_step
+from validation.records.trajectory import first_not_finite, from_bytes, time_not_covered, to_bytes
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
@@ -94,7 +98,7 @@ class Server:
 
     def start(self, request: dict[str, Any], body: bytes) -> None:
         work = json.loads(body) if "plan" in request else []
-        scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body.decode())]
+        scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body[: request.get("scene_bytes")].decode())]
         readable, writable = os.pipe()
         with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
             fcntl.fcntl(writable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -102,7 +106,7 @@ class Server:
         server = os.getpid()
         pid = os.fork()
         if pid == 0:
-            self.become_child(request, work, scenes, writable, errors.fileno(), server)
+            self.become_child(request, body, work, scenes, writable, errors.fileno(), server)
         os.close(writable)
         now = time.perf_counter()
         with contextlib.suppress(OSError):  # the child does so too; whoever comes first
@@ -111,7 +115,14 @@ class Server:
         self.selector.register(readable, selectors.EVENT_READ)
 
     def become_child(
-        self, request: dict[str, Any], work: list[Any], scenes: list[Scene], writable: int, errors: int, server: int
+        self,
+        request: dict[str, Any],
+        body: bytes,
+        work: list[Any],
+        scenes: list[Scene],
+        writable: int,
+        errors: int,
+        server: int,
     ) -> NoReturn:
         status = 1
         try:
@@ -127,6 +138,8 @@ class Server:
                 os.sched_setaffinity(0, {request["core"]})
             if "plan" in request:
                 reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
+            elif "replay" in request:
+                reply = replay(self.engine, scenes[0], request, body[request["scene_bytes"] :])
             else:
                 reply = answer(self.engine, request, scenes[0])
             view = memoryview(reply)
@@ -281,14 +294,8 @@ def simulate(
             else:
                 trajectory = exercised(engine, scene, dt, settings, exercise)
         wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
-    except DeclinedError as error:
-        return pack({"outcome": "declined", "reason": str(error)})
-    except NotFiniteError as error:
-        return pack({"outcome": "not_finite", "reason": str(error)})
-    except MemoryError as error:
-        return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
-    except Exception as error:  # whatever an engine raises is its outcome, with its words
-        return pack(failure(error, adapted(engine)))
+    except Exception as error:
+        return failed(engine, error)
     if found := first_not_finite(trajectory):
         time_found, index = found
         name = scene.bodies[index].name
@@ -302,6 +309,28 @@ def simulate(
         {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},
         encoded + times.astype("<f8").tobytes(),
     )
+
+
+def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) -> bytes:
+    """One step from each state, for each of the settings."""
+    try:
+        before = from_bytes(states)
+        after = [to_bytes(one_step(engine, scene, request["dt"], one, before)) for one in request["replay"]]
+    except Exception as error:
+        return failed(engine, error)
+    return pack({"outcome": "completed", "reason": "", "sizes": [len(one) for one in after]}, b"".join(after))
+
+
+def failed(engine: Any, error: Exception) -> bytes:
+    """Whatever an engine raises is its outcome, with its words."""
+    match error:
+        case DeclinedError():
+            return pack({"outcome": "declined", "reason": str(error)})
+        case NotFiniteError():
+            return pack({"outcome": "not_finite", "reason": str(error)})
+        case MemoryError():
+            return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
+    return pack(failure(error, adapted(engine)))
 
 
 def choices(settings: Any) -> dict[str, list[str]]:
@@ -334,6 +363,8 @@ def main() -> None:
             "processor": processor(),
             "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
+            "relations": [asdict(one) for one in getattr(engine, "relations", ())],
+            "round_off": getattr(engine, "round_off", DOUBLE),
         }
     except Exception as error:
         failed = failure(error, choice.name if choice and choice.name in engines.OURS else None)
