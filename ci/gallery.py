@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reference_engine import Bowl, Disc, Edge, HalfPlane, Motion, Outline, Polygon, Rope, World
+from reference_engine import Bowl, Disc, Edge, Motion, Outline, Polygon, Rope, World
 from reference_engine.array_types import Array
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -46,6 +46,7 @@ SHOTS = {
     "bin": Shot((3.0,), impacts=False),
 }
 WIDTH, HEIGHT, MARGIN = 640.0, 330.0, 30.0  # px, at most; the drawn bodies fill it
+FAR = 100.0  # m, beyond every picture
 GREY, BODY, RED, RING = "#c9c9c4", "#4a6fa5", "#d62718", "#e08a00"
 
 
@@ -75,11 +76,6 @@ class View:
         x = (np.asarray(point) - self.low) * self.scale
         return np.stack([x[..., 0], self.size[1] - x[..., 1]], axis=-1)
 
-    def corners(self) -> Array:
-        """(4, 2) m"""
-        w, h = self.size[0] / self.scale, self.size[1] / self.scale
-        return self.low + np.array([(0.0, 0.0), (w, 0.0), (w, h), (0.0, h)])
-
 
 def view_of(points: Array) -> View:
     """Holds all points, with a margin."""
@@ -97,7 +93,7 @@ def turned(points: Array, pose: Array) -> Array:
 
 
 def loops(shape: object) -> list[Array]:
-    """The closed curves of a shape in its body's frame [m], arcs as short chords."""
+    """The closed curves of a shape in its body's frame [m], arcs as short chords; what has no end goes on to FAR."""
     if isinstance(shape, Polygon):
         return [shape.vertices]
     if isinstance(shape, Outline):
@@ -105,9 +101,12 @@ def loops(shape: object) -> list[Array]:
             np.concatenate([along(edge) for edge in shape.edges[first:end]]) - shape.centre_of_mass
             for first, end in shape.loops
         ]
-    radius = shape.radius if isinstance(shape, Disc | Bowl) else 0.0
+    frame = FAR * np.array([(-1.0, 0.0), (-1.0, -1.0), (1.0, -1.0), (1.0, 0.0)])
+    if not isinstance(shape, Disc | Bowl):
+        return [frame]
     round_ = np.linspace(0.0, 2.0 * math.pi, 73)[:-1]
-    return [radius * np.stack([np.cos(round_), np.sin(round_)], axis=1)]
+    circle = shape.radius * np.stack([np.cos(round_), np.sin(round_)], axis=1)
+    return [circle] if isinstance(shape, Disc) else [circle, 2.0 * frame + (0.0, FAR)]
 
 
 def along(edge: Edge) -> Array:
@@ -123,35 +122,8 @@ def path(points: Array, view: View, *, close: bool = True) -> str:
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in view.at(points)) + ("Z" if close else "")
 
 
-def surroundings(world: World, pose: Array, view: View) -> list[str]:
-    """The fixed bodies, under all others."""
-    drawn = []
-    for body, at in zip(world.bodies, pose):
-        if not body.fixed:
-            continue
-        if isinstance(body.shape, HalfPlane):
-            outline = [below(view.corners(), at)]
-        else:
-            outline = [turned(loop, at) for loop in loops(body.shape)]
-        if isinstance(body.shape, Bowl):
-            outline.append(view.corners())
-        whole = "".join(path(loop, view) for loop in outline if len(loop))
-        drawn.append(f'<path d="{whole}" fill="{GREY}" fill-rule="evenodd"/>')
-    return drawn
-
-
-def below(polygon: Array, pose: Array) -> Array:
-    """The part of a polygon that lies in a half-plane. Sutherland & Hodgman 1974."""
-    normal = np.array([-math.sin(pose[2]), math.cos(pose[2])])
-    height = (polygon - pose[:2]) @ normal
-    clipped: list[Array] = []
-    for i in range(len(polygon)):
-        j = (i + 1) % len(polygon)
-        if height[i] <= 0.0:
-            clipped.append(polygon[i])
-        if (height[i] <= 0.0) != (height[j] <= 0.0):
-            clipped.append(polygon[i] + (polygon[j] - polygon[i]) * height[i] / (height[i] - height[j]))
-    return np.array(clipped).reshape(-1, 2)
+def outline(shape: object, pose: Array, view: View) -> str:
+    return "".join(path(turned(loop, pose), view) for loop in loops(shape))
 
 
 def ghost(world: World, pose: Array, view: View, strength: float) -> list[str]:
@@ -160,11 +132,11 @@ def ghost(world: World, pose: Array, view: View, strength: float) -> list[str]:
     for body, at in zip(world.bodies, pose):
         if body.fixed:
             continue
-        outline = "".join(path(turned(loop, at), view) for loop in loops(body.shape))
+        whole = outline(body.shape, at, view)
         if isinstance(body.shape, Disc):  # a spoke shows how it has turned
-            outline += path(turned(np.array([(0.0, 0.0), (body.shape.radius, 0.0)]), at), view, close=False)
+            whole += path(turned(np.array([(0.0, 0.0), (body.shape.radius, 0.0)]), at), view, close=False)
         drawn.append(
-            f'<path d="{outline}" fill="{BODY}" fill-opacity="{0.35 * strength:.2f}" fill-rule="evenodd" '
+            f'<path d="{whole}" fill="{BODY}" fill-opacity="{0.35 * strength:.2f}" fill-rule="evenodd" '
             f'stroke="{BODY}" stroke-opacity="{strength:.2f}" stroke-width="1.5"/>'
         )
     for connector in world.connectors:
@@ -239,9 +211,15 @@ def picture(world: World, motion: Motion, shot: Shot) -> str:
     points += [np.zeros((1, 2))] if world.connectors else []  # where the background holds them
     view = view_of(np.concatenate(points))
 
-    drawn = surroundings(world, motion.pose[0], view)
-    for track in tracks:
-        drawn.append(f'<path d="{path(track, view, close=False)}" fill="none" stroke="#888" stroke-dasharray="1 4"/>')
+    drawn = [
+        f'<path d="{outline(body.shape, at, view)}" fill="{GREY}" fill-rule="evenodd"/>'
+        for body, at in zip(world.bodies, motion.pose[0])
+        if body.fixed
+    ]
+    drawn += [
+        f'<path d="{path(track, view, close=False)}" fill="none" stroke="#888" stroke-dasharray="1 4"/>'
+        for track in tracks
+    ]
     for order, k in enumerate(shown):
         drawn += ghost(world, motion.pose[k], view, 0.3 + 0.7 * (order + 1) / len(shown))
     if shot.impacts:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 
 from reference_engine import elementary
+from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
 
 GRID = 1024  # to the metre
@@ -119,8 +120,7 @@ def _scene(drops: Sequence[Drop], friction: float, restitution: float, grounded:
 def _shape(drop: Drop) -> Disc | Polygon:
     if drop.height == 0.0:
         return Disc(radius=drop.width / 2.0)
-    a, b = drop.width / 2.0, drop.height / 2.0
-    return Polygon(vertices=((-a, -b), (a, -b), (a, b), (-a, b)))
+    return rectangle(drop.width, drop.height)
 
 
 def _half_extents(drop: Drop) -> tuple[float, float]:

@@ -25,12 +25,14 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).parent))
 from measuring import Table, fair_pymunk, least
 
 from reference_engine.contactsim.engine import ContactSim
-from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute
+from scenarios.catalogue.shared.bodies import block
+from scenarios.scene import HalfPlane, PlanarScene, Revolute
 from validation.engines.reference.world import world_of
 
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
@@ -46,10 +48,8 @@ class Case:
     original: str  # ms a simulated second
 
 
-def box(name: str, width: float, height: float, position: tuple[float, float], **given: float) -> PlanarBody:
-    x, y = width / 2.0, height / 2.0
-    shape = Polygon(vertices=((-x, -y), (x, -y), (x, y), (-x, y)))
-    return PlanarBody(name=name, shape=shape, position=position, **{"mass": 1.0, **given})  # type: ignore[arg-type]  # any of its fields
+def box(name: str, width: float, height: float, position: tuple[float, float], **given: float) -> Any:
+    return block("planar", name, size=(width, height), x=position[0], y=position[1], **given)
 
 
 def wall(name: str, point: tuple[float, float], angle: float, restitution: float) -> HalfPlane:

@@ -14,7 +14,6 @@ hover, whichever is more. Wanted: as many steps a second at N = 64 and twice as 
 Exits 1 where a verdict of the first kind misses; a miss of the second kind is printed.
 """
 
-import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -24,11 +23,10 @@ import mujoco
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, layered
+from measuring import Table, deepest_overlap, layered, options
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
-from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, half_space_proximities
+from reference_engine.geometry.ellipsoid_proximity import half_space_proximities
 
 DT, FRICTION, SHAPE = 0.005, 0.4, (0.1, 0.08, 0.06)
 SIZE = 0.06  # m, shortest semi-axis, for our settings
@@ -100,10 +98,8 @@ def measured(step: Motion, steps: int, count: int) -> tuple[float, float, float]
         position, orientation = step()
         spent[k] = time.process_time() - began
         if k % 25 == 24:
-            pairs = overlapping_boxes(position - max(SHAPE), position + max(SHAPE))
-            found = ellipsoid_proximities(axes, position, orientation, pairs, cutoff=0.0).gap
             ground = half_space_proximities(axes, position, orientation, point=(0, 0, 0), normal=(0, 0, 1)).gap
-            deepest = max(deepest, -float(found.min(initial=0.0)), -float(ground.min()))
+            deepest = max(deepest, deepest_overlap(axes, position, orientation), -float(ground.min()))
     return 1e3 * spent.mean(), 1e3 * spent[-steps // 3 :].mean(), deepest
 
 
@@ -125,11 +121,7 @@ def fastest_of_mujoco(rows: dict) -> tuple[str, float, float]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--count", type=int, nargs="+", default=[64, 1000, 4000])
-    parser.add_argument("--time", type=float, default=1.5)
-    parser.add_argument("--seed", type=int, default=0)
-    chosen = parser.parse_args()
+    chosen = options(count=[64, 1000, 4000], time=1.5, seed=0)
     print(__doc__.split("\n\n")[2].replace("\n", " "))
     table = Table("N:5", "engine:50", "ms a step:>10.2f", "last third:>11.2f", "deepest, m:>12.1e", "hover, m:>10.1e")
     short = []

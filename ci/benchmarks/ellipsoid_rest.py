@@ -10,7 +10,6 @@ the poses show of it, at most 1e-6 m/s; weights against the forces of the wall, 
 seed, or a heap has not come to rest after 60 s of the processor.
 """
 
-import argparse
 import sys
 import time
 from pathlib import Path
@@ -18,12 +17,11 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import lattice
+from measuring import deepest_overlap, lattice, options
 
 from reference_engine import EllipsoidWorld, SpatialSettings, SphereInterior, Stepper
 from reference_engine.errors import UnresolvedStepError
-from reference_engine.geometry.cells import overlapping_boxes
-from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities, sphere_interior_proximities
+from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
 from reference_engine.rotation import matrices_by_direction
 
 G, DT, SHAPE, AIR = 9.81, 0.005, np.array((0.1, 0.08, 0.06)), 4.0
@@ -94,18 +92,15 @@ def heap(count: int, seed: int) -> dict[str, float]:
         report = stepper.step()
         now = energy()
         gained, lowest, jitter = max(gained, now - lowest), min(lowest, now), max(jitter, fastest())
-    extent = axes.max(axis=1)[:, None]
-    pairs = overlapping_boxes(stepper.position - extent, stepper.position + extent)
-    overlaps = ellipsoid_proximities(axes, stepper.position, stepper.orientation, pairs, cutoff=0.0).gap
     wall = sphere_interior_proximities(axes, stepper.position, stepper.orientation, radius=radius).near.gap
     walls = stepper.broad_phase.warm_start[:, len(stepper.broad_phase.pairs) :].sum(axis=(0, 1))
-    deepest = -float(min(overlaps.min(initial=0.0), wall.min()))
+    deepest = max(deepest_overlap(axes, stepper.position, stepper.orientation), -float(wall.min()))
     borne = walls + np.array((0.0, 0.0, count * G * DT))
     spent = time.process_time() - began
     print(f"  {report.contacts} contacts, {stepper.time:.2f} s simulated, {spent:.1f} s of the processor")
     return {
         "energy gained, of what was lost": gained / (first - lowest),
-        "overlap, of the shortest semi-axis": max(0.0, deepest) / SHAPE[2],
+        "overlap, of the shortest semi-axis": deepest / SHAPE[2],
         "largest speed, m/s": jitter,
         "the same by the poses, m/s": float(np.abs(stepper.position - before).max()) / 1.0,
         "weights less the wall's forces": float(np.abs(borne).max()) / (count * G * DT),
@@ -116,11 +111,7 @@ LIMITS = (1e-9, 1e-6, 1e-6, 1e-6, 1e-6)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--bodies", type=int, default=500)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    chosen = parser.parse_args()
-
+    chosen = options(bodies=500, seeds=[0, 1, 2])
     good = True
     for seed in chosen.seeds:
         print(f"a heap of {chosen.bodies} in a hollow sphere, seed {seed}:")

@@ -10,7 +10,6 @@ thread; memory is the most that the process ever had, Python and all. Exits 1 un
 theirs, there are within a factor of ten as many at each N, and p is at most 1.15 for heaps of equal depth.
 """
 
-import argparse
 import resource
 import sys
 import time
@@ -19,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, layered
+from measuring import Table, layered, options
 
 from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, Stepper
 
@@ -49,10 +48,7 @@ def fall(count: int, layers: int, edges: int, dt: float, steps: int) -> tuple[in
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--largest", type=int, default=10_000)
-    parser.add_argument("--steps", type=int, default=100)
-    chosen = parser.parse_args()
+    chosen = options(largest=10_000, steps=100)
     fall(2, 1, 4, 0.01, 20)
     fall(2, 1, 0, 0.01, 20)
     us_each = f"us each (theirs {1e6 * THEIRS:.0f}):>10.1f"

@@ -12,7 +12,6 @@ the default solves all, and 200 contacts of a cluster in at most 20 ms of the pr
 median and the longest time stand beside it.
 """
 
-import argparse
 import sys
 import time
 import warnings
@@ -23,7 +22,7 @@ import numpy as np
 from scipy import sparse
 
 sys.path.append(str(Path(__file__).parent))
-from measuring import Table, layered
+from measuring import Table, layered, options
 
 from reference_engine import (
     ConeProblem,
@@ -128,12 +127,7 @@ def solution(problem: Any, method: str) -> tuple[Any, int, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--random", type=int, default=40)
-    parser.add_argument("--heaps", type=int, nargs="+", default=[16, 64, 200, 1000])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", type=Path)
-    chosen = parser.parse_args()
+    chosen = options(random=40, heaps=[16, 64, 200, 1000], seed=1, keep="")
     warnings.simplefilter("ignore")
     rng, n, edges = np.random.default_rng(chosen.seed), chosen.random, (0, 4, 8, 16)
     settled = heaps(tuple(chosen.heaps), chosen.seed)
@@ -180,7 +174,7 @@ def main() -> int:
                 table.row(name, method, f"{solved} of {len(asked)}", typical, *np.quantile(spent, (0.5, 0.95, 1.0)))
     if chosen.keep:
         by_size = sorted(hard, key=lambda p: (len(p.b), p.edges))
-        write(by_size[:: max(1, len(by_size) // WRITTEN)], chosen.keep)
+        write(by_size[:: max(1, len(by_size) // WRITTEN)], Path(chosen.keep))
     good = not missed and cluster_ms[1] <= MOST_MS and rough >= ENOUGH
     print(f"default: {total - missed} of {total} solved, wanted all; {rough} of them with friction, wanted {ENOUGH}")
     middle, most, longest = cluster_ms

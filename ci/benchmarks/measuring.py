@@ -1,8 +1,9 @@
-"""What benchmarks share: compiled kernels, oracles of the tests, times, tables and pictures.
+"""What benchmarks share: compiled kernels, oracles of the tests, options, times, tables, pictures, heaps of ellipsoids.
 
 Imported before `reference_engine`: numba asks once where its cache is.
 """
 
+import argparse
 import re
 import sys
 import time
@@ -24,6 +25,16 @@ from validation.running.runner import Plan
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # for tests
 use_kernel_cache()
+
+
+def options(**defaults: Any) -> argparse.Namespace:
+    """The command line: an option of each name, of the kind of its default; where that is a list it takes several."""
+    parser = argparse.ArgumentParser()
+    for name, value in defaults.items():
+        several = isinstance(value, list)
+        kind = type(value[0] if several else value)
+        parser.add_argument(f"--{name}", type=kind, nargs="+" if several else None, default=value)
+    return parser.parse_args()
 
 
 class Table:
@@ -63,6 +74,16 @@ def lattice(count: int, side: int) -> Array:
 def layered(count: int, depth: int = 4) -> Array:
     """(count, 3) m: in so many layers over a plane; ellipsoids up to 0.1 m meet neither it nor one another."""
     return lattice(count, int(np.ceil(np.sqrt(count / depth)))) * 0.23 + [0.0, 0.0, 0.12]
+
+
+def deepest_overlap(axes: Array, position: Array, orientation: Array) -> float:
+    """m, of any two ellipsoids, by the geometry itself; 0 where none overlap."""
+    from reference_engine.geometry.cells import overlapping_boxes
+    from reference_engine.geometry.ellipsoid_proximity import ellipsoid_proximities
+
+    extent = axes.max(axis=1)[:, None]
+    pairs = overlapping_boxes(position - extent, position + extent)
+    return max(0.0, -float(ellipsoid_proximities(axes, position, orientation, pairs, cutoff=0.0).gap.min(initial=0.0)))
 
 
 def given_scene(plan: Plan, scene: Scene) -> Plan:

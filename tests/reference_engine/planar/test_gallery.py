@@ -19,7 +19,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from reference_engine import Body, HalfPlane, World, box, simulate
+from reference_engine import Body, Bowl, HalfPlane, World, box, simulate
 
 ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -137,9 +137,16 @@ def test_friction_tilts_the_red_line_against_the_slide() -> None:
 
 
 def test_a_half_plane_is_drawn_up_to_its_edge_and_not_beyond() -> None:
-    """Of the unit square, what lies under the line of 45 degrees through its corner: one half."""
-    square = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)])
-    piece = GALLERY.below(square, np.array([0.0, 0.0, np.pi / 4]))
-    x, y = piece.T
-    assert 0.5 * (x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(0.5, rel=1e-12)
-    assert len(GALLERY.below(square, np.array([0.0, -1.0, 0.0]))) == 0
+    """Turned by 45 degrees about (1, 0): nothing above the line, and far along it both ways."""
+    (ground,) = GALLERY.loops(HalfPlane())
+    x, y = GALLERY.turned(ground, np.array([1.0, 0.0, np.pi / 4])).T
+    height = (y - (x - 1.0)) / np.sqrt(2.0)
+    assert height.max() == pytest.approx(0.0, abs=1e-12)
+    on_edge = np.abs(height) < 1e-9
+    assert np.ptp(x[on_edge]) == pytest.approx(2.0 * GALLERY.FAR / np.sqrt(2.0))
+
+
+def test_a_bowl_is_all_that_lies_outside_of_its_circle() -> None:
+    circle, around = GALLERY.loops(Bowl(2.0))
+    assert np.hypot(*circle.T) == pytest.approx(2.0)
+    assert np.abs(around).min() == GALLERY.FAR
