@@ -115,6 +115,13 @@ def in_world(w, x, y, z, a, b, c):
 
 
 @kernel
+def inertia_in_world(orientation, moments, i):
+    """`in_world` of body i, of unit quaternions (B, 4) and principal moments (B, 3)."""
+    w, x, y, z = orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3]
+    return in_world(w, x, y, z, moments[i, 0], moments[i, 1], moments[i, 2])
+
+
+@kernel
 def times(m, x, y, z):
     return m[0] * x + m[3] * y + m[4] * z, m[3] * x + m[1] * y + m[5] * z, m[4] * x + m[5] * y + m[2] * z
 
@@ -205,20 +212,14 @@ def move(position, orientation, twist, i, h, new_position, new_orientation):
 @kernel
 def momentum_of(orientation, inertia, twist, i, momentum):
     """(B, 3) L = R I R^T omega of body i."""
-    m = in_world(
-        orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3],
-        inertia[i, 0], inertia[i, 1], inertia[i, 2],
-    )  # fmt: skip
+    m = inertia_in_world(orientation, inertia, i)
     momentum[i, 0], momentum[i, 1], momentum[i, 2] = times(m, twist[i, 3], twist[i, 4], twist[i, 5])
 
 
 @kernel
 def end_spin(orientation, momentum, inverse_inertia, i, inverse_world, free):
     """Inverse inertia and spin of body i at the end of a step, of its momentum: columns 3 to 5 of free."""
-    m = in_world(
-        orientation[i, 0], orientation[i, 1], orientation[i, 2], orientation[i, 3],
-        inverse_inertia[i, 0], inverse_inertia[i, 1], inverse_inertia[i, 2],
-    )  # fmt: skip
+    m = inertia_in_world(orientation, inverse_inertia, i)
     for k in range(6):
         inverse_world[i, k] = m[k]
     free[i, 3], free[i, 4], free[i, 5] = times(m, momentum[i, 0], momentum[i, 1], momentum[i, 2])

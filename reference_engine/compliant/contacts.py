@@ -76,8 +76,7 @@ def update_bodies(model, work, y):
     """Where bodies are, and their spins."""
     for i in range(model.posed.kind.shape[0]):
         at = col.STATE_SIZE * i
-        for c in range(3):
-            work.position[i, c] = y[at + c]
+        set_row(work.position, i, three(y, at))
         for c in range(4):
             work.orientation[i, c] = y[at + col.Q + c]
     pose_bodies(model.posed, work.position, work.orientation)
@@ -176,8 +175,7 @@ def measure(model, contact_set, work, y):
             if not pair_gap(model, work, k):
                 return np.nan
             work.gap[k] = work.found[col.DISTANCE]
-            for c in range(3):
-                work.normal[k, c] = work.found[col.DIRECTION + c]
+            set_row(work.normal, k, three(work.found, col.DIRECTION))
         h = model.hysteresis
         worst = max(worst, work.gap[k] - 2.0 * h if member else h - work.gap[k])
     return worst
@@ -265,9 +263,9 @@ def note_jumps(run, h):
     for k in range(model.pair.shape[0]):
         if contact_set.member[k] == 0:
             continue
-        p, q, turned = model.pair[k, 0], model.pair[k, 1], 0.0
-        for c in range(3):
-            turned += (work.normal[k, c] - contact_set.seen[k, col.DIRECTION + c]) ** 2
+        p, q, n = model.pair[k, 0], model.pair[k, 1], row(work.normal, k)
+        change = minus(n, three(contact_set.seen[k], col.DIRECTION))
+        turned = dot(change, change)
         least = SMOOTH * min(model.posed.bounding_radius[p], model.posed.bounding_radius[q])
         if turned > (JUMPS + 4.0 * h * (work.speed[p] + work.speed[q]) / least) ** 2:
             pair_gap(model, work, k)
@@ -278,5 +276,4 @@ def note_jumps(run, h):
             run.loop.now[col.JUMPED] += gained
             note_event(run, k, col.JUMP, closing, gained)
         contact_set.seen[k, col.DISTANCE] = work.gap[k]
-        for c in range(3):
-            contact_set.seen[k, col.DIRECTION + c] = work.normal[k, c]
+        set_three(contact_set.seen[k], col.DIRECTION, n)

@@ -14,6 +14,7 @@ from reference_engine.compliant import layout as col
 from reference_engine.compliant.rates import attempt, contact_force
 from reference_engine.dop853 import dense_state, enclose, next_factor
 from reference_engine.events import event_loop
+from reference_engine.vectors import length, minus, row, set_three, three
 
 QUERY_STEP = 0.25  # of a step, at most, between two looks at the pairs in contact
 LEAST_QUERY_STEP = 1e-7  # of a step
@@ -127,20 +128,15 @@ def longest_step(model, contact_set, work, y):
     it has the length of a flight.
     """
     contacts.update_bodies(model, work, y)
-    longest, g, radius = np.inf, 0.0, model.posed.bounding_radius
-    for c in range(3):
-        g += model.gravity[c] ** 2
+    longest, g, radius = np.inf, length(three(model.gravity, 0)), model.posed.bounding_radius
     for k in range(model.pair.shape[0]):
         p, q = model.pair[k, 0], model.pair[k, 1]
         way = model.inside[p] + model.inside[q]
         if contact_set.member[k] == 0 or way == np.inf:
             continue
-        moved = turned_p = turned_q = 0.0
-        for c in range(3):
-            moved += (y[col.STATE_SIZE * q + col.V + c] - y[col.STATE_SIZE * p + col.V + c]) ** 2
-            turned_p, turned_q = turned_p + work.spin[p, c] ** 2, turned_q + work.spin[q, c] ** 2
-        speed = np.sqrt(moved) + np.sqrt(turned_p) * radius[p] + np.sqrt(turned_q) * radius[q]
-        longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / np.sqrt(np.sqrt(g))))
+        passing = length(minus(three(y, col.STATE_SIZE * q + col.V), three(y, col.STATE_SIZE * p + col.V)))
+        speed = passing + length(row(work.spin, p)) * radius[p] + length(row(work.spin, q)) * radius[q]
+        longest = min(longest, min(way / speed, np.sqrt(2.0 * way) / np.sqrt(g)))
     return longest
 
 
@@ -158,12 +154,11 @@ def normalise(y, bodies):
 def note_contact(run, y, k):
     """What the contact at candidate k, whose gap is in work.found, does in the sample that is being taken."""
     log, at = run.log, run.loop.counters[col.CONTACTS]
-    row = log.contact[at]
-    contacts.write_contact(run.model, run.work, k, row)
+    contacts.write_contact(run.model, run.work, k, log.contact[at])
     log.contact_ids[at, 0], log.contact_ids[at, 1] = run.loop.counters[col.SAMPLES], k
-    fx, fy, fz, mx, my, mz, _ = contact_force(run.model, run.contact_set, run.work, y, k)
-    row[col.FORCE], row[col.FORCE + 1], row[col.FORCE + 2] = fx, fy, fz
-    row[col.TORQUE], row[col.TORQUE + 1], row[col.TORQUE + 2] = mx, my, mz
+    force, torque, _ = contact_force(run.model, run.contact_set, run.work, y, k)
+    set_three(log.contact[at], col.FORCE, force)
+    set_three(log.contact[at], col.TORQUE, torque)
     run.loop.counters[col.CONTACTS] = at + 1
 
 

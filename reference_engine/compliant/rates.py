@@ -12,6 +12,7 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.compliant import contacts
 from reference_engine.compliant import layout as col
 from reference_engine.dop853 import steps_of
+from reference_engine.vectors import along, cross, dot, length, minus, plus, row, set_three, three, times
 
 
 @kernel
@@ -44,23 +45,17 @@ def rate(run, time, y, out):
 @kernel
 def contact_force(model, contact_set, work, y, k):
     """Of candidate k (its gap in work.found) on its second body: force [N], torque of rolling [N m]; power lost [W]."""
-    p, q, law = model.pair[k, 0], model.pair[k, 1], model.law
-    nx, ny, nz = work.found[1], work.found[2], work.found[3]
-    u, v, w = contacts.relative_velocity(work, y, p, q, contacts.contact_arms(model, work, p, q))
-    apart = u * nx + v * ny + w * nz
+    p, q, law, n = model.pair[k, 0], model.pair[k, 1], model.law, three(work.found, col.DIRECTION)
+    velocity = contacts.relative_velocity(work, y, p, q, contacts.contact_arms(model, work, p, q))
+    apart = dot(velocity, n)
     depth, damping = -work.found[col.DISTANCE], contact_set.onset[k, col.DAMPING]
     force, lost = contacts.normal_force(depth, apart, law[k, col.STIFFNESS], damping)
-    u, v, w = u - apart * nx, v - apart * ny, w - apart * nz
-    slip = np.sqrt(u * u + v * v + w * w)
+    aside, turn = along(velocity, -apart, n), minus(row(work.spin, q), row(work.spin, p))
+    slip, turning = length(aside), length(turn)
     drag = -law[k, col.FRICTION] * force / contacts.regularised(slip, law[k, col.V_SMALL])
-    fx, fy, fz = force * nx + drag * u, force * ny + drag * v, force * nz + drag * w
-    ox = work.spin[q, 0] - work.spin[p, 0]
-    oy = work.spin[q, 1] - work.spin[p, 1]
-    oz = work.spin[q, 2] - work.spin[p, 2]
-    turning = np.sqrt(ox * ox + oy * oy + oz * oz)
     resist = -law[k, col.ROLLING] * force / contacts.regularised(turning, law[k, col.W_SMALL])
     lost -= drag * slip * slip + resist * turning * turning
-    return fx, fy, fz, resist * ox, resist * oy, resist * oz, lost
+    return along(times(force, n), drag, aside), times(resist, turn), lost
 
 
 @kernel
@@ -68,18 +63,14 @@ def add_contact(model, contact_set, work, y, k, out):
     """Adds what the contact at candidate k, whose gap is in work.found, does to both bodies."""
     p, q = model.pair[k, 0], model.pair[k, 1]
     arms = contacts.contact_arms(model, work, p, q)
-    fx, fy, fz, mx, my, mz, lost = contact_force(model, contact_set, work, y, k)
+    force, torque, lost = contact_force(model, contact_set, work, y, k)
     out[y.shape[0] - 1] += lost
     for side in range(2):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
-        rx, ry, rz = arms[side]
-        at, m, moment = col.STATE_SIZE * i, sign / model.mass[i], sign / model.greatest[i]
-        out[at + col.V] += fx * m
-        out[at + col.V + 1] += fy * m
-        out[at + col.V + 2] += fz * m
-        out[at + col.SPIN] += (ry * fz - rz * fy + mx) * moment
-        out[at + col.SPIN + 1] += (rz * fx - rx * fz + my) * moment
-        out[at + col.SPIN + 2] += (rx * fy - ry * fx + mz) * moment
+        at = col.STATE_SIZE * i
+        moment = plus(cross(arms[side], force), torque)
+        set_three(out, at + col.V, along(three(out, at + col.V), sign / model.mass[i], force))
+        set_three(out, at + col.SPIN, along(three(out, at + col.SPIN), sign / model.greatest[i], moment))
 
 
 attempt_frozen, complete_frozen = steps_of(rate)

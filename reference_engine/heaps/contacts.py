@@ -5,10 +5,10 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.contact_problems import cone_sweeps as cone
 from reference_engine.geometry.ellipsoid_support import tangents
-from reference_engine.geometry.layout import NORMAL
+from reference_engine.geometry.layout import NORMAL, ON_P, ON_Q
 from reference_engine.heaps import layout as col
 from reference_engine.heaps.gaps import NEAR
-from reference_engine.vectors import dot, set_three, three
+from reference_engine.vectors import dot, minus, plus, row, set_row, set_three, three, times
 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
@@ -23,22 +23,22 @@ def world_impulse(contacts, k):
 
 
 @kernel
-def contact_coordinate(found, i, b, bodies, j):
-    """Coordinate j of the point where candidate i's impulse acts: on both bodies the same, so that spins balance.
+def contact_point(found, i, b, bodies):
+    """Where candidate i's impulse acts: on both bodies the same, so that spins balance.
 
     Half-way between the two surfaces; with a container that on the body.
     """
-    return found[i, 4 + j] if b == bodies else 0.5 * (found[i, 4 + j] + found[i, 7 + j])
+    on_a = three(found[i], ON_P)
+    return on_a if b == bodies else times(0.5, plus(on_a, three(found[i], ON_Q)))
 
 
 @kernel
 def put_frame(found, i, position, contacts, k):
     """Frame and arms of contact k, from candidate i; its impulse keeps its direction in the world."""
     c, a, b = contacts.row[k], contacts.body[k, 0], contacts.body[k, 1]
-    for j in range(3):
-        at = contact_coordinate(found, i, b, position.shape[0], j)
-        c[cone.ARM + j] = at - position[a, j]
-        c[cone.ARM + 3 + j] = at - position[b, j] if b < position.shape[0] else 0.0
+    at = contact_point(found, i, b, position.shape[0])
+    set_three(c, cone.ARM, minus(at, row(position, a)))
+    set_three(c, cone.ARM + 3, minus(at, row(position, b)) if b < position.shape[0] else (0.0, 0.0, 0.0))
     impulse = world_impulse(contacts, k)
     n = three(found[i], NORMAL)
     first, second = tangents(n)
@@ -56,9 +56,7 @@ def parting(found, i, a, b, position, twist):
     for end in range(2):
         c, sign = (a, -1.0) if end == 0 else (b, 1.0)
         if c < bodies:
-            x = contact_coordinate(found, i, b, bodies, 0) - position[c, 0]
-            y = contact_coordinate(found, i, b, bodies, 1) - position[c, 1]
-            z = contact_coordinate(found, i, b, bodies, 2) - position[c, 2]
+            x, y, z = minus(contact_point(found, i, b, bodies), row(position, c))
             u += sign * (twist[c, 0] + twist[c, 4] * z - twist[c, 5] * y)
             v += sign * (twist[c, 1] + twist[c, 5] * x - twist[c, 3] * z)
             w += sign * (twist[c, 2] + twist[c, 3] * y - twist[c, 4] * x)
@@ -79,8 +77,7 @@ def make_contact(found, i, candidates, position, which, bias, contacts, k):
     c[cone.FRICTION], c[cone.SLIP], c[cone.GIVE] = candidates.coefficients[i, 0], 0.0, 0.0
     for j in range(9):
         c[cone.FRAME + j] = 1.0 if j % 4 == 0 else 0.0
-    for j in range(3):
-        c[cone.IMPULSE + j] = candidates.warm_start[which, i, j]
+    set_three(c, cone.IMPULSE, row(candidates.warm_start[which], i))
     put_frame(found, i, position, contacts, k)
     set_three(c, cone.BIAS, (bias, 0.0, 0.0))
     contacts.seen[k] = -np.inf
@@ -208,10 +205,9 @@ def store_impulses(candidates, contacts, count, which):
     """Of all candidates, world axes."""
     warm_start = candidates.warm_start
     for i in range(warm_start.shape[1]):
-        warm_start[which, i, 0], warm_start[which, i, 1], warm_start[which, i, 2] = 0.0, 0.0, 0.0
+        set_row(warm_start[which], i, (0.0, 0.0, 0.0))
     for k in range(count):
-        i = contacts.candidate[k]
-        warm_start[which, i, 0], warm_start[which, i, 1], warm_start[which, i, 2] = world_impulse(contacts, k)
+        set_row(warm_start[which], contacts.candidate[k], world_impulse(contacts, k))
 
 
 @kernel
