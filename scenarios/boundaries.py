@@ -1,9 +1,10 @@
 """Boundaries: immovable and without end. The ground, a wall, the inside of a bowl or of a sphere."""
 
 import math
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from scenarios.fields import Data, Friction, Name, Point2, Point3, Restitution, Size, Vector2, Vector3, not_stated
 
@@ -16,10 +17,17 @@ class AnyBoundary(Data):
     """Of `contact.compliant`, where contact is compliant."""
 
 
-def _check_unit(normal: tuple[float, ...]) -> None:
+def _unit(normal: tuple[float, ...]) -> tuple[float, ...]:
     length = math.hypot(*normal)
     if abs(length - 1.0) > 1e-9:
-        raise ValueError(f"normal: {normal} has length {length:.9g}; allowed: a unit vector to 1e-9")
+        raise PydanticCustomError(
+            "no_unit", "length {length}; allowed: a unit vector to 1e-9", {"length": f"{length:.9g}"}
+        )
+    return normal
+
+
+Unit2 = Annotated[Vector2, AfterValidator(_unit)]
+Unit3 = Annotated[Vector3, AfterValidator(_unit)]
 
 
 class HalfPlane(AnyBoundary):
@@ -27,12 +35,7 @@ class HalfPlane(AnyBoundary):
 
     kind: Literal["half-plane"] = "half-plane"
     point: Point2 = (0.0, 0.0)
-    normal: Vector2 = (0.0, 1.0)
-
-    @model_validator(mode="after")
-    def _has_unit_normal(self) -> Self:
-        _check_unit(self.normal)
-        return self
+    normal: Unit2 = (0.0, 1.0)
 
 
 class Bowl(AnyBoundary):
@@ -48,12 +51,7 @@ class HalfSpace(AnyBoundary):
 
     kind: Literal["half-space"] = "half-space"
     point: Point3 = (0.0, 0.0, 0.0)
-    normal: Vector3 = (0.0, 0.0, 1.0)
-
-    @model_validator(mode="after")
-    def _has_unit_normal(self) -> Self:
-        _check_unit(self.normal)
-        return self
+    normal: Unit3 = (0.0, 0.0, 1.0)
 
 
 class HollowSphere(AnyBoundary):

@@ -98,12 +98,6 @@ def block_times(motion: LocatedMotion) -> Array:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def note_least(points: dict[Any, Point], key: Any, point: Point) -> None:
-    """Of the same run again."""
-    if key not in points or point.wall < points[key].wall:
-        points[key] = point
-
-
 def wall_for(error: float, curve: list[Point]) -> float:
     """The least time in which an error no greater has been had; infinite where none has."""
     return min((point.wall for point in curve if point.error <= error), default=math.inf)
@@ -127,11 +121,13 @@ def events_table(
     for _ in range(ROUNDS):
         for tolerance in TOLERANCES:
             wall, motion = least(REPEATS // ROUNDS, located, world, ends, tolerance, clock=time.thread_time)
-            note_least(mine, tolerance, Point(wall, error_of(read(motion), exact)))
+            point = Point(wall, error_of(read(motion), exact))
+            mine[tolerance] = min(point, mine.get(tolerance, point))
         for method, rtols in SCIPY.items():
             for rtol in rtols:
                 wall, found = least(1, scipy_run, rtol, method, clock=time.thread_time)
-                note_least(scipys, (method, rtol), Point(wall, error_of(found, exact)))
+                point = Point(wall, error_of(found, exact))
+                scipys[method, rtol] = min(point, scipys.get((method, rtol), point))
     for tolerance, point in mine.items():
         line("this", f"tolerance {tolerance:.0e}", point)
     for (method, rtol), point in scipys.items():

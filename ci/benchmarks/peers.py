@@ -8,7 +8,6 @@ is off has a reason, found by experiment, and the size that goes with it: anothe
 measured earlier the exact figure stands in its place.
 """
 
-import json
 import math
 import sys
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
@@ -152,11 +152,7 @@ READINGS: dict[str, Read] = {
 
 
 def read_table(path: Path = TABLE) -> list[Quantity]:
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        Quantity(**row | {"figures": tuple(Figure(**f | {"scenes": tuple(f["scenes"])}) for f in row["figures"])})
-        for row in rows
-    ]
+    return TypeAdapter(list[Quantity]).validate_json(path.read_bytes())
 
 
 # --- running -------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str | int, ...], Any, tuple[str, .
     "no duration": (PLANAR, ("duration",), "delete", ("duration", "missing", "required")),
     "negative duration": (PLANAR, ("duration",), -3, ("duration", "-3", "> 0")),
     "normal too long": (PLANAR, ("boundaries", 0, "normal"), [1, 1],
-                        ("boundaries[0].normal", "(1.0, 1.0)", "unit vector")),
+                        ("boundaries[0].normal: [1, 1]: length 1.41421356;", "unit vector")),
     "no unit quaternion": (SPATIAL, ("bodies", 0, "orientation"), [1, 1, 0, 0],
                            ("bodies[0].orientation", "1.41421356", "unit quaternion")),
     "three coordinates": (PLANAR, ("springs", 0, "anchor_a"), [0, 0, 0],
