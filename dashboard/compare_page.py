@@ -125,7 +125,13 @@ def _cell(value: str) -> str:
 
 # --- what `upright compare` found ---------------------------------------------------------------------------------
 
-SIGNS = {"worse": "regressed", "mixed": "regressed", "better": "improved", "different": "different"}
+SIGNS = {
+    "worse": "regressed",
+    "mixed": "mixed",
+    "not compared": "not compared",
+    "better": "improved",
+    "different": "different",
+}
 """A sign -> the verdict's word of the same colour."""
 
 

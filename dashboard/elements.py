@@ -27,6 +27,8 @@ COLOURS: dict[str, tuple[str, str]] = {
     "broken": ("#8e1b1b", "#ffffff"),
     "defect": ("#b5482a", "#ffffff"),
     "regressed": ("#c62828", "#ffffff"),
+    "mixed": ("#a8326e", "#ffffff"),
+    "not compared": AMBER,
     "missing": AMBER,
     NOT_DONE: AMBER,
     "different": ("#6a5acd", "#ffffff"),

@@ -227,7 +227,9 @@ def judged(verdict: Verdict) -> str:
     """The kind, with the metric that moved worst and by how much, or the law that is newly broken; else laws apart."""
     if verdict.waiver:
         return state_html(verdict.waiver, f"{verdict.word}, with a mark")
-    if verdict.changes:
+    if verdict.grounds.now:
+        return kind_html(verdict.word, verdict.grounds.now[0].kind)
+    if verdict.changes and verdict.word != "pass":
         ratio = verdict.changes[0].ratio
         moved = metric_name(verdict.metric, verdict.case) + (f" × {ratio:.3g}" if ratio is not None else "")
         return kind_html(verdict.word, moved)

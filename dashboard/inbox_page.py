@@ -136,7 +136,8 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
 def by_how_much(effect: Effect) -> str:
     """HTML: the metric, now and accepted, the ratio, and that in units of what is allowed."""
     more = "; ".join(text(fact) for fact in (effect.ratio, effect.summary) if fact)
-    return f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted ({more})"
+    described = f"{text(effect.metric)}: {text(effect.now)} now, {text(effect.accepted)} accepted"
+    return f"{described} ({more})" if more else described
 
 
 def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
@@ -145,6 +146,8 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     if not verdict.changes and not verdict.defects:
         return text(sentences.reason_of(verdict), most=300)
     described = [sentences.describe_evidence(change) for change in verdict.changes[:1] if change.evidence]
+    if verdict.grounds.now or verdict.grounds.before:
+        described = ["what happened is seen in the motion itself, by our own geometry"]
     if not described and verdict.changes:
         described = [f"it is more than is allowed ({sentences.describe_allowed(verdict.changes[0])})"]
     if verdict.word == "defect":
@@ -175,7 +178,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
             else f"<small>{text(sentences.reason_of(member.verdict))}</small>"
         )
         curve = ""
-        if effect:
+        if effect and effect.name:
             points = reading.history(member.verdict.case, effect.name, run, SPARK)
             curve = spark([point.value for point in points], effect.band)
         target = reading.link("review", group=group.key, run=run.number)

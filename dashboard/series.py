@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard import reading
 from dashboard.elements import paragraph, text
-from validation.judging.judge import allowed_move
+from validation.judging.changes import allowed_move
 from validation.judging.trends import Turn
 from validation.records.case import Result
 from validation.records.names import metric_name

@@ -39,7 +39,7 @@ class Case:
     scenario: str  # as it was asked for, else with its parameters: stack:n=3
     engine: str  # as it was asked for, else without its profile: pymunk:iterations=5
     outcome: str  # completed, declined, crashed, timed_out, out_of_memory, not_finite, adapter_failed
-    verdict: str  # pass, improved, different, regressed, defect, broken, missing, new, declined
+    verdict: str  # pass, improved, different, mixed, regressed, defect, broken, missing, new, declined, not compared
     reason: str  # the verdict's sentence
     told: str  # scenario, engine, verdict and sentence in one line
     fails: bool

@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from validation.judging.judge import judge
 from validation.records.case import Case, Result
 from validation.running.provenance import describe_run
 from validation.store import Store, open_store
@@ -64,7 +63,7 @@ def write(until: float, where: str, writer: int) -> dict[int, int]:
                 store.save_results(run, results[first : first + AT_ONCE])
             baselines = store.baselines(info.branch)
             found = store.results(run)
-            store.save_verdicts(run, [judge(baselines.get(r.case.identity.key), r) for r in found])
+            store.save_verdicts(run, [made.judged(baselines.get(r.case.identity.key), r) for r in found])
             store.finish_run(run)
             if turn % ACCEPT_EVERY == 0:
                 store.accept(run, who=f"writer {writer}", reason="so")

@@ -49,7 +49,7 @@ def perturbed(scene: Scene, size: float, seed: int) -> Scene:
 
 def main() -> int:
     suite = [s for s in canonical_suite() if s.scene.duration * len(s.scene.bodies) <= WEIGHT]
-    laws = {scenario.label: scenario.laws for scenario in suite}
+    scenarios = {scenario.label: scenario for scenario in suite}
     alarms: list[Verdict] = []
     pairs = 0
     table = Table("engine:12", "cases:>6", "pairs:>6", "worse:>6", "different:>10")
@@ -63,7 +63,7 @@ def main() -> int:
                 moved = [given_scene(plan, perturbed(plan.scenario.scene, size, seed)) for plan in plans]
                 starts.append(run(pool, moved))
             verdicts = [
-                judge(accepted(before[label]), after[label], laws[label])
+                judge(accepted(before[label]), after[label], scenarios[label])
                 for before, after in itertools.permutations(starts, 2)
                 for label in before
             ]

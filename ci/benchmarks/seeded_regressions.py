@@ -168,7 +168,7 @@ def is_worse(old: float, new: float, floor: float) -> bool:
 def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
     """With the bits left out."""
     result = replace(new.result, trajectory_hash="")
-    return judge(accepted(old.result), result, new.plan.scenario.laws, divergence, evidence_of(old, new))
+    return judge(accepted(old.result), result, new.plan.scenario, divergence, evidence_of(old, new))
 
 
 def evidence_of(old: Side, new: Side) -> EnsembleEvidence | None:

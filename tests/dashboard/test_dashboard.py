@@ -17,8 +17,7 @@ import pytest
 from scenarios.scene import content_hash
 from tests.effort import few
 from tests.validation.command import AS_COMMAND, upright
-from tests.validation.store.made import case, falling, info, measurement, result, scene
-from validation.judging.judge import judge
+from tests.validation.store.made import case, falling, info, judged, measurement, result, scene
 from validation.store import open_store
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -52,7 +51,7 @@ def hostile_runs(folder: Path) -> tuple[int, int, int]:
             )
             store.save_results(run, [moved])
             baseline = store.baselines(described.branch).get(of.identity.key)
-            store.save_verdicts(run, [judge(baseline, moved, {"penetration_mean": 1e-4})])
+            store.save_verdicts(run, [judged(baseline, moved, {"penetration_mean": 1e-4})])
             store.finish_run(run)
             if baseline is None:
                 store.accept(run, who=EVERYTHING, reason=EVERYTHING, scope=EVERYTHING)

@@ -14,7 +14,7 @@ from dashboard.compare_page import judged
 from scenarios.catalogue import scenario_of
 from tests.dashboard.test_pages import shown, words
 from tests.validation.store.made import case, failed, falling, info, measurement, result, scene
-from validation.judging.judge import judge
+from tests.validation.store.made import judged as verdict_on
 from validation.review.ledger import Entry
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
@@ -41,7 +41,7 @@ def checked(store: Store, values: dict[str, float], *, branch: str = "main", eng
         found.append(result(cases[name], measurement(value=value, noise="tolerance"), trajectory=moved))
     store.save_results(run, found)
     accepted = store.baselines(branch)
-    store.save_verdicts(run, [judge(accepted.get(one.case.identity.key), one, LAWS) for one in found])
+    store.save_verdicts(run, [verdict_on(accepted.get(one.case.identity.key), one, LAWS) for one in found])
     store.finish_run(run)
     return run
 
@@ -90,7 +90,7 @@ def test_a_decision_is_of_the_scope_that_was_chosen_and_the_ledger_says_which(st
     found = [result(one, measurement(value=BAD, noise="tolerance"), trajectory=falling(bodies=1)) for one in cases]
     store.save_results(run, found)
     baselines = store.baselines("main")
-    store.save_verdicts(run, [judge(baselines[one.case.identity.key], one) for one in found])
+    store.save_verdicts(run, [verdict_on(baselines[one.case.identity.key], one) for one in found])
     store.finish_run(run)
     groups = store.groups(run)
     group = next(g for g in groups if g.engine == "pymunk")
@@ -188,7 +188,7 @@ def test_what_an_engine_refuses_is_fixed_only_where_that_is_accepted(store: Stor
         )
         number = store.begin_run(info(), [case()], [])
         store.save_results(number, [one])
-        store.save_verdicts(number, [judge(store.baselines("main").get(case().identity.key), one)])
+        store.save_verdicts(number, [verdict_on(store.baselines("main").get(case().identity.key), one)])
         store.finish_run(number)
         return number
 

@@ -14,7 +14,7 @@ from dashboard.compare_page import exported, judged
 from dashboard.elements import age, breakable, spark, text
 from scenarios.scene import content_hash
 from tests.validation.store.made import case, falling, info, measurement, result, scene
-from validation.judging.judge import judge
+from tests.validation.store.made import judged as verdict_on
 from validation.review.lineage import Lineage
 from validation.store import Store, open_store
 
@@ -53,7 +53,7 @@ def regressed(store: Store) -> int:
         one = result(BALL, measurement(value=value, noise="tolerance"), trajectory=motion)
         store.save_results(number, [one])
         accepted = store.baselines("main").get(BALL.identity.key)
-        store.save_verdicts(number, [judge(accepted, one)])
+        store.save_verdicts(number, [verdict_on(accepted, one)])
         store.finish_run(number)
         if accepted is None:
             store.accept(number, who="R.", reason="first look")
@@ -145,7 +145,7 @@ def test_a_cell_that_a_spreadsheet_would_compute_is_text() -> None:
     new, was = (result(of, measurement(value=value), trajectory=None) for value in (3e-3, 4e-4))
     from tests.validation.report.made import baseline
 
-    line = exported([(new, judge(baseline(was), new), was)]).splitlines()[1]
+    line = exported([(new, verdict_on(baseline(was), new), was)]).splitlines()[1]
     assert ",'=HYPERLINK(1)," in line
 
 

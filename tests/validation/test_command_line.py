@@ -71,7 +71,7 @@ def test_json_is_one_object_a_case_and_nothing_else(tmp_path: Path) -> None:
             "settings",
         ]
         assert {"outcome", "reason", "metrics", "trajectory_hash", "verdict"} <= set(line)
-        assert line["format"] == 1 and line["dt"] == 1 / 240
+        assert line["format"] == 2 and line["dt"] == 1 / 240
     ball = {line["engine"]: line for line in lines if line["scenario"] == "bouncing-ball"}
     assert ball["mujoco"]["outcome"] == "declined" and "restitution" in ball["mujoco"]["reason"]
     assert ball["mujoco"]["profile"] == "default"

@@ -8,21 +8,22 @@ Arithmetic and noise are the judge's.
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
 from scenarios.scenario import Noise, Scenario
-from validation.judging.ensembles import EnsembleEvidence
+from validation.judging.changes import changes_between, defects_of
+from validation.judging.ensembles import COMPLETED, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
-from validation.judging.judge import judge
-from validation.judging.outcomes import of_outcomes
+from validation.judging.outcomes import of_outcomes, on_one_side
 from validation.judging.policy import EXACT, MEDIANS, ROUND_OFF, TWOFOLD
-from validation.judging.severity import Scales, Weight, scales_of
-from validation.judging.verdict import FLOOR, Change, Defect, Move
+from validation.judging.severity import Scales, scales_of
+from validation.judging.verdict import FLOOR, Change, Defect, Move, Weight
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.measurement import Measurement
+from validation.records.outcome import Outcome
 from validation.records.simulation import BROKEN
 from validation.records.stored import Baseline
 
@@ -55,6 +56,8 @@ class Comparison:
     new: Result
     sign: Sign
     changes: tuple[Signed, ...] = ()  # the gravest first, and of these the worst
+    now: tuple[Outcome, ...] = ()  # what happened on the new side only, of what is wrong or the opposite of before
+    before: tuple[Outcome, ...] = ()  # likewise on the old side only
     broken: tuple[Defect, ...] = ()  # laws that the new side alone breaks
     mended: tuple[Defect, ...] = ()  # and the old side alone
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
@@ -116,42 +119,47 @@ def _apart(was: Measurement, now: Measurement) -> bool:
 
 
 def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvidence | None) -> Comparison:
-    verdict = judge(as_baseline(old), new, scenario.laws, ensemble=ensemble)
-    broken = {defect.metric for defect in verdict.defects}
-    fresh = [defect for defect in verdict.defects if not defect.standing]
-    mended = [defect for defect in judge(None, old, scenario.laws).defects if defect.metric not in broken]
+    broken, mended = (
+        tuple(defect for defect in defects_of(*sides, scenario.laws) if not defect.standing)
+        for sides in ((old, new), (new, old))
+    )
     scales = scales_of(scenario.scene)
-    gravest = sorted(
-        verdict.changes, key=lambda change: -1 if (w := weight_of(scales, change)) is None else w, reverse=True
-    )
-    changes = tuple(map(_signed, gravest))
-    sign = of_outcomes(old, new, ensemble.happened if ensemble else ()) or of_severity(
-        scales, verdict.changes, fresh, mended
-    )
+    changes = [replace(c, weight=weight_of(scales, c)) for c in changes_between(old, new, ensemble)]
+    starts = ensemble.happened if ensemble else ()
+    now, before = on_one_side(old, new, starts)
+    sign = of_outcomes(old, new, starts) or of_severity(changes, broken, mended)
     return Comparison(
         scenario=scenario,
         old=old,
         new=new,
         sign=sign,
-        changes=changes,
-        broken=tuple(fresh),
-        mended=tuple(mended),
+        changes=tuple(map(_signed, sorted(changes, key=lambda change: _order_of(sign, change)))),
+        now=now,
+        before=before,
+        broken=broken,
+        mended=mended,
         divergence=_divergence(scenario, old, new),
     )
 
 
-def of_severity(scales: Scales, changes: Sequence[Change], broken: Sequence[Defect], mended: Sequence[Defect]) -> Sign:
+def _order_of(sign: Sign, change: Change) -> tuple[bool, int]:
+    """In the list: what the sign is of comes first, the gravest before the others; `mixed` has both."""
+    agrees = sign == "mixed" or SIGNS[change.move] == sign
+    return not (agrees and change.counts), 1 if change.weight is None else -change.weight
+
+
+def of_severity(changes: Sequence[Change], broken: Sequence[Defect], mended: Sequence[Defect]) -> Sign:
     """By the gravest change for the worse and the gravest for the better; a law newly broken is gross.
 
     Its mirror image by construction: worse and better are looked at alike.
     """
     sides: dict[Move, list[tuple[Weight, int, float]]] = {"regressed": [], "improved": [], "different": []}
     for change in changes:
-        if (weight := weight_of(scales, change)) is not None:
-            sides[change.move].append((weight, -rank(change.metric), _size(change)))
+        if change.weight is not None:
+            sides[change.move].append((change.weight, -rank(change.metric), _size(change)))
     sides["regressed"] += [(Weight.GROSS, 0, math.inf) for _ in broken]
     sides["improved"] += [(Weight.GROSS, 0, math.inf) for _ in mended]
-    loss, gain = (max(sides[move], default=(Weight.NEGLIGIBLE, -len(RANKS), 0.0)) for move in ("regressed", "improved"))
+    loss, gain = (max(sides[move], default=(Weight.NEGLIGIBLE, -len(RANKS), 1.0)) for move in ("regressed", "improved"))
     if max(loss[0], gain[0]) == Weight.NEGLIGIBLE:
         return "different" if max(sides["different"], default=loss)[0] > Weight.NEGLIGIBLE else "same"
     if loss[0] == gain[0] == Weight.GROSS:
@@ -164,14 +172,16 @@ def weight_of(scales: Scales, change: Change) -> Weight | None:
     the limits between these are round figures, which a small change may cross."""
     law = law_of(change.metric)
     if change.allowed is None:  # one side has not measured it
-        return None
+        return Weight.VISIBLE
+    if change.metric == COMPLETED:
+        return Weight.GROSS
     if math.isnan(change.old) != math.isnan(change.new):
-        return Weight.GROSS if law.startswith("exact") else None  # rest that is not reached is an outcome
-    if _size(change) < math.log(TWOFOLD):
+        return Weight.GROSS if law.startswith("exact") else Weight.VISIBLE
+    if _size(change) < TWOFOLD:
         return None
     before, after = (scales.weight(change.metric, change.unit, value) for value in (change.old, change.new))
     small = min(abs(change.old), abs(change.new))
-    if law.startswith("exact") and _size(change) >= math.log(EXACT) and small <= ROUND_OFF:
+    if law.startswith("exact") and _size(change) >= EXACT and small <= ROUND_OFF:
         return max(before, after, Weight.VISIBLE)
     return max(before, after)
 
@@ -182,13 +192,16 @@ def rank(metric: str) -> int:
 
 
 def _size(change: Change) -> float:
-    """|log| of the ratio of the two, infinite where one is 0 or beyond all bounds."""
+    """The larger of the two over the smaller; infinite where one is 0 or beyond all bounds, or where they lie on two
+    sides of 0 and neither is better."""
+    if change.move == "different" and change.old * change.new < 0.0:
+        return math.inf
     old, new = abs(change.old), abs(change.new)
     if old == new:
-        return 0.0
+        return 1.0
     if not (math.isfinite(old) and math.isfinite(new)) or min(old, new) == 0.0:
         return math.inf
-    return abs(math.log(new / old))
+    return max(old, new) / min(old, new)
 
 
 def _signed(change: Change) -> Signed:

@@ -85,3 +85,25 @@ def of_outcomes(
         return "mixed" if worse and better else "worse" if worse else "better"
     turned = {what._replace(kind=OPPOSITE[what.kind]) for what in fewer} & more
     return "different" if turned else None
+
+
+def on_one_side(
+    old: Result | None, new: Result, ensembles: Sequence[Contrasted] = ()
+) -> tuple[tuple[Outcome, ...], tuple[Outcome, ...]]:
+    """What happened in the new one only, and in the old one only, of what is wrong, or turned into its opposite where
+    nothing says which is right; not what the starts of an ensemble leave open. Nothing where one is not known."""
+    if old is None or old.outcomes is None or new.outcomes is None:
+        return (), ()
+    open_to_doubt = {one.what for one in ensembles if not one.certain}
+
+    def only(here: Sequence[Outcome], there: Sequence[Outcome]) -> tuple[Outcome, ...]:
+        known = {(one.kind, one.bodies) for one in there}
+        return tuple(
+            one
+            for one in here
+            if (one.kind, one.bodies) not in known
+            and (one.right is False or (one.right is None and (OPPOSITE.get(one.kind), one.bodies) in known))
+            and not open_to_doubt.intersection(counted([one]))
+        )
+
+    return only(new.outcomes, old.outcomes), only(old.outcomes, new.outcomes)

@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
@@ -11,14 +10,9 @@ from scenarios import mass
 from scenarios.catalogue.shared.laws import energy_scale, smallest_size
 from scenarios.scene import Scene
 from validation.judging.policy import SEVERITY
+from validation.judging.verdict import Weight
 from validation.metrics import METRICS
 from validation.metrics.metric import Scale
-
-
-class Weight(IntEnum):
-    NEGLIGIBLE = 0
-    VISIBLE = 1
-    GROSS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,21 +6,28 @@ One home for the row of a summary, of a comment on a pull request and of a page.
 import math
 from dataclasses import dataclass
 
-from validation.judging.judge import allowed_move
+from validation.judging.changes import allowed_move
 from validation.judging.verdict import Change, Defect, Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import metric_name
 from validation.records.quantities import contrast, quantity
 from validation.records.stored import Baseline
-from validation.report.sentences import NOT_MEASURED, describe_allowed, describe_evidence, meaning, times
+from validation.report.sentences import (
+    NOT_MEASURED,
+    describe_allowed,
+    describe_evidence,
+    describe_happening,
+    meaning,
+    times,
+)
 
 Band = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effect:
-    name: str  # the metric's own
+    name: str  # the metric's own; "" of what happened
     metric: str  # as people call it in this case
     now: str
     accepted: str
@@ -31,16 +38,33 @@ class Effect:
 
 
 def effect_of(verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect | None:
-    """Of the law that is newly broken, else of the gravest change, else of a law that was broken already; else None.
+    """Of what happened on one side only, else of the law that is newly broken, of the gravest change, of a law that was
+    broken already; else None.
 
     `result` is the case's, `baseline` what it was compared with.
     """
     fresh = [defect for defect in verdict.defects if not defect.standing]
+    if verdict.grounds.now or verdict.grounds.before:
+        return _of_outcomes(verdict)
     if verdict.word == "defect" and fresh:
         return _of_law(fresh[0], verdict, result, baseline)
-    if verdict.changes:
+    if verdict.changes and verdict.word != "pass":
         return _of_change(verdict.changes[0], verdict, result, baseline)
     return _of_law(verdict.standing[0], verdict, result, baseline) if verdict.standing else None
+
+
+def _of_outcomes(verdict: Verdict) -> Effect:
+    now, before = ([describe_happening(one) for one in side] for side in (verdict.grounds.now, verdict.grounds.before))
+    return Effect(
+        name="",
+        metric="what happened",
+        now="; ".join(now) or "nothing of the kind",
+        accepted="; ".join(before) or "nothing of the kind",
+        ratio="",
+        summary="",
+        means="; ".join(now) if now else f"no longer: {'; '.join(before)}",
+        band=None,
+    )
 
 
 def _of_law(defect: Defect, verdict: Verdict, result: Result | None, baseline: Baseline | None) -> Effect:
@@ -67,8 +91,8 @@ def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline
     before = baseline.result if baseline else None
     allowed, band = "", None
     if change.allowed is None:
-        now, accepted = NOT_MEASURED, quantity(change.old, change.unit)
-        ratio, described = "", "no longer measured"
+        now, accepted = (NOT_MEASURED if math.isnan(x) else quantity(x, change.unit) for x in (change.new, change.old))
+        ratio, described = "", "measured on one side only"
     else:
         # Medians of ensembles are known better than one run resolves: its resolution is not theirs.
         known = (None, None) if change.evidence else (result, before)

@@ -27,7 +27,7 @@ MOST_PICTURES = 3
 MOTION = "motion"  # folder in that of the reports
 MOST_ANNOTATIONS = 10  # of a kind and step, on a page of GitHub's
 LONGEST = 400  # characters of a reason
-KINDS = {"missing": "warning", "broken": "warning", "improved": "notice"}
+KINDS = {"not compared": "warning", "missing": "warning", "broken": "warning", "improved": "notice"}
 """Annotations of verdicts that fail nothing and are worth one."""
 
 
@@ -69,7 +69,7 @@ def roughly_judged(session: Session) -> str:
         if before is None or verdict.worse or verdict.case_key in session.ensembles:
             continue
         was = {m.metric: m.value for m in before.measurements if m.noise in ENSEMBLE_JUDGES}
-        described = {change.metric for change in verdict.changes}
+        described = {change.metric for change in verdict.changes if change.counts}
         rough += any(
             m.metric in was
             and m.metric not in described

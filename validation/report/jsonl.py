@@ -1,13 +1,18 @@
 """One JSON object per case, one case per line: the contract of `--json`. Non-finite values are null.
 
-    {"format": 1, "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings",
-     "outcome", "reason", "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict", "divergence"}
+    {"format": 2, "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings",
+     "outcome", "reason", "happened": [{"kind", "bodies", "right", "time", "value", "unit"}],
+     "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict", "worse", "changes": [{"metric", "old", "new",
+     "unit", "move", "weight"}], "divergence"}
 
 A metric has a "resolution" too, in its unit, where something limits it: the samples around an impact, single precision,
 the fall of a time step. `case` is the same for the same case in every run; `reason` is that of the outcome, or else of
-the verdict; `verdict` is its kind, null where nothing was judged. `divergence` is where the motion first differs from
-the accepted one, {"first": {"sample", "time", "body", "coordinate", "size", "unit", "others"}, "last",
-"contact"}; null where it does not, or where one of the two is not stored.
+the verdict; `verdict` is its kind, null where nothing was judged, and `worse` whether a check fails for it. `happened`
+is what happened in the motion, null where that is not known, with `right` null where nothing says whether it should.
+`changes` are metrics that moved by more than their noise, what the verdict rests on first; their weight is negligible,
+visible or gross, null for less than twofold. Format 1 had neither of the three.
+`divergence` is where the motion first differs from the accepted one, {"first": {"sample", "time", "body",
+"coordinate", "size", "unit", "others"}, "last", "contact"}; null where it does not, or where one of the two is not stored.
 """
 
 import json
@@ -15,13 +20,13 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from validation.judging.verdict import Verdict
+from validation.judging.verdict import Change, Verdict
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import parameters_of
 from validation.report.sentences import reason_of
 
-FORMAT = 1
+FORMAT = 2
 
 
 def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
@@ -39,9 +44,12 @@ def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
         settings=dict(case.settings),
         outcome=result.outcome,
         reason=result.reason or (reason_of(verdict) if verdict else ""),
+        happened=None if result.outcomes is None else [asdict(one) for one in result.outcomes],
         metrics={m.metric: _metric(m) for m in result.measurements},
         trajectory_hash=result.trajectory_hash or None,
         verdict=verdict.word if verdict else None,
+        worse=verdict.worse if verdict else None,
+        changes=[_change(change) for change in verdict.changes] if verdict else [],
         divergence=asdict(verdict.divergence) if verdict and verdict.divergence else None,
     )
 
@@ -49,6 +57,12 @@ def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
 def _metric(measured: Measurement) -> dict[str, Any]:
     known: dict[str, Any] = {"value": measured.value, "unit": measured.unit}
     return known if measured.resolution is None else known | {"resolution": measured.resolution}
+
+
+def _change(change: Change) -> dict[str, Any]:
+    weight = None if change.weight is None else change.weight.name.lower()
+    known = {"metric": change.metric, "old": change.old, "new": change.new, "unit": change.unit}
+    return known | {"move": change.move, "weight": weight}
 
 
 def json_line(**given: Any) -> str:

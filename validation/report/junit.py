@@ -53,7 +53,7 @@ def _case(suite: ET.Element, engine: str, result: Result, verdict: Verdict, *, s
         kind = "error" if result.outcome in BROKEN else "failure"
         element = ET.SubElement(case, kind, message=_clean(reason_of(verdict)), type=verdict.word)
         element.text = _clean(text)
-    elif verdict.word in ("declined", "missing", "broken"):
+    elif verdict.word in ("declined", "missing", "broken", "not compared"):
         ET.SubElement(case, "skipped", message=_clean(f"{verdict.word}: {reason_of(verdict)}"))
     ET.SubElement(case, "system-out").text = _clean(text)
 

@@ -14,7 +14,7 @@ from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, reason_of, summary
 from validation.report.table import one_line
-from validation.review.groups import Group
+from validation.review.groups import NOTABLE, Group
 from validation.review.lineage import SHORT
 
 MOST_ROWS = 3
@@ -54,7 +54,7 @@ def markdown_summary(
     notable = [
         (result, verdict)
         for result, verdict in worst_first(pairs)
-        if verdict.worse or verdict.waiver or verdict.word in ("missing", "different", "improved", "broken")
+        if verdict.worse or verdict.waiver or verdict.word in NOTABLE
     ]
     worse = [pair for pair in notable if pair[1].worse]  # they come first
     since = {m.verdict.case_key: _since(group) for group in groups for m in group.members if m.seen}
@@ -100,17 +100,21 @@ def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Map
     what, now, accepted = _name(verdict), str(verdict.word), ""
     evidence = [escape(reason_of(verdict))]
     effect = effect_of(verdict, result, baseline)
-    if effect and (verdict.changes or verdict.word == "defect"):
+    if effect and (effect.name == "" or verdict.changes or verdict.word == "defect"):
         what += f": {escape(effect.metric)}<br>**{escape(effect.means)}**"
         now, accepted = escape(effect.now), escape(effect.accepted)
         evidence = [escape(effect.ratio)] if effect.ratio else []
-        if verdict.word == "defect":
+        if effect.name == "":
+            pass  # it happened, and no number says more
+        elif verdict.word == "defect":
             accepted = f"kept the law: {accepted}"
         else:
             change = verdict.changes[0]
             sure = f"; {sentences.describe_evidence(change)}" if change.evidence else ""
             evidence = [*evidence, escape(f"allowed {sentences.describe_allowed(change)}{sure}")]
-        others = [_short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed"]
+        others = [
+            _short(other, verdict.case) for other in verdict.changes[1:] if other.move == "regressed" and other.counts
+        ]
         evidence += [f"also {', '.join(others[:2])}"] if others else []
         if verdict.divergence and verdict.divergence.first:
             evidence += [f"first differs at {escape(sentences.describe_difference(verdict.divergence.first))}"]
@@ -129,11 +133,16 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
     if not found:
         return []
     count = "1 standing defect" if len(found) == 1 else f"{len(found)} standing defects"
-    lines = ["", f"<details><summary>{count}: a law is broken, as before; fails nothing</summary>", ""]
+    lines = [
+        "",
+        f"<details><summary>{count}: wrong by what happens or by a law, as before; fails nothing</summary>",
+        "",
+    ]
     for verdict in found[:MOST_STANDING]:
         baseline = accepted.get(verdict.baseline or 0)
         by = f"; accepted so by {baseline.who} on {baseline.when:%d %b %Y}" if baseline else "; nothing is accepted yet"
-        broken = "; ".join(describe_defect(defect, verdict.case) for defect in verdict.standing)
+        happened = map(sentences.describe_happening, verdict.grounds.wrong)
+        broken = "; ".join((*happened, *(describe_defect(defect, verdict.case) for defect in verdict.standing)))
         lines.append(f"- {_name(verdict)}: {escape(broken + by)}")
     lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
     return [*lines, "", "</details>"]

@@ -5,7 +5,7 @@ And what that means for the bodies, by the templates that the metrics carry: the
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from validation.judging.comparison import Comparison
 from validation.judging.convergence import ORDER
@@ -16,7 +16,7 @@ from validation.judging.trends import Turn
 from validation.judging.verdict import FLOOR, MEANING, Allowed, Change, Defect, Move, Verdict, Word
 from validation.metrics import METRICS
 from validation.metrics.metric import Sentence
-from validation.records.case import Case, Result
+from validation.records.case import Case
 from validation.records.names import goal_of, metric_name, subject_of
 from validation.records.outcome import OPPOSITE, Outcome
 from validation.records.quantities import contrast, quantity
@@ -65,6 +65,8 @@ def _finding(verdict: Verdict) -> str:
     match found.finding:
         case "outcome" if verdict.word == "declined":
             return found.why
+        case "outcome" if verdict.word == "not compared":
+            return found.why
         case "outcome":
             if not was:
                 return f"{now}; nothing accepted to compare with"
@@ -78,19 +80,23 @@ def _finding(verdict: Verdict) -> str:
             return f"completes now; {was} when accepted{broken}"
         case "scene changed":
             return f"the scene changed since it was accepted, accept it anew{broken}"
+        case "scene unknown":
+            return f"the motion differs, and its scene is gone, so nobody can say how gravely{broken}"
         case "same bits":
             return "bit-identical" + (f"; as accepted, {limits}" if limits else "")
         case "within":
             moved = "" if any(found.processors) else "the motion differs, "
             return f"{moved}no metric moved by more than is allowed{broken}"
-    described = [
+    described = [*_happened(found.now, found.before)]
+    described += [
         f"breaks a law that it kept: {describe_defect(defect, verdict.case)}"
         for defect in verdict.defects
         if not defect.standing
     ]
     described += [describe_change(change, verdict.case) for change in verdict.changes[:SHOWN]]
     more = len(verdict.changes) - SHOWN
-    return "; ".join(described) + (f"; and {more} more" if more > 0 else "")
+    listed = "; ".join(described) + (f"; and {more} more" if more > 0 else "")
+    return f"too little to count: {listed}" if verdict.word == "pass" else listed
 
 
 def describe_outcome(outcome: Status, why: str) -> str:
@@ -100,9 +106,11 @@ def describe_outcome(outcome: Status, why: str) -> str:
 
 
 NOUNS: dict[Word, tuple[str, str]] = {
+    "not compared": ("not compared", "not compared"),
     "broken": ("broken", "broken"),
     "defect": ("defect", "defects"),
     "regressed": ("regression", "regressions"),
+    "mixed": ("mixed", "mixed"),
     "missing": ("missing", "missing"),
     "different": ("different", "different"),
     "improved": ("improvement", "improvements"),
@@ -132,7 +140,7 @@ def summary(verdicts: Iterable[Verdict]) -> str:
     described = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
     if waivers and not any(verdict.worse for verdict in known):
         described.insert(0, "0 new regressions")
-    wrong = sum(bool(verdict.standing) for verdict in known)
+    wrong = sum(verdict.stands_wrong for verdict in known)
     defects = f"; {wrong} standing defect{'' if wrong == 1 else 's'}" if wrong else ""
     return (", ".join(described) or "nothing was judged") + defects
 
@@ -143,6 +151,8 @@ def summary(verdicts: Iterable[Verdict]) -> str:
 def describe_change(change: Change, case: Case) -> str:
     """With its values; the metric by the name that it has in this case."""
     name = metric_name(change.metric, case)
+    if change.allowed is None and math.isnan(change.old):
+        return f"{name}: {quantity(change.new, change.unit)}, not measured before"
     if change.allowed is None:
         return f"{name}: no longer measured, was {quantity(change.old, change.unit)}"
     evidence = describe_evidence(change)
@@ -240,21 +250,16 @@ def describe_comparison(comparison: Comparison) -> str:
     if comparison.measured:
         found = (("breaks", comparison.broken), ("no longer breaks", comparison.mended))
         laws = (f"{what} a law: {describe_defect(one, new.case)}" for what, defects in found for one in defects)
-        return "; ".join((*_happened(old, new), *laws))
+        return "; ".join((*_happened(comparison.now, comparison.before), *laws))
     if old.outcome == new.outcome == "declined":
         return new.reason
     before, after = (describe_outcome(side.outcome, side.reason) for side in (old, new))
     return f"{before} \N{RIGHTWARDS ARROW} {after}"
 
 
-def _happened(old: Result, new: Result) -> Iterator[str]:
-    """What is wrong on one side only: "now: block went through ground at 0.33 s, 96 m further at the end"."""
-    for word, side, other in (("now", new, old), ("before", old, new)):
-        there = {(one.kind, one.bodies) for one in other.outcomes or ()}
-        for one in side.outcomes or ():
-            turned = one.right is None and (OPPOSITE.get(one.kind), one.bodies) in there
-            if (one.right is False or turned) and (one.kind, one.bodies) not in there:
-                yield f"{word}: {describe_happening(one)}"
+def _happened(now: Sequence[Outcome], before: Sequence[Outcome]) -> Iterator[str]:
+    """now: block went through ground at 0.33 s, 96 m further at the end"""
+    return (f"{word}: {describe_happening(one)}" for word, side in (("now", now), ("before", before)) for one in side)
 
 
 def describe_happening(one: Outcome) -> str:
@@ -303,7 +308,7 @@ def describe_turn(turn: Turn) -> str:
 
 def describe_time(turn: Turn, verdict: Verdict) -> str:
     """The turn of the time of a step, beside what became of the motion: speed may have been bought with accuracy."""
-    if turn.move == "improved" and verdict.word in ("regressed", "defect"):
+    if turn.move == "improved" and verdict.word in ("regressed", "defect", "mixed"):
         return f"{describe_turn(turn)}; bought with accuracy: {reason_of(verdict)}"
     return describe_turn(turn)
 
@@ -331,7 +336,8 @@ def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
         value, limit = contrast(change.value, change.limit, change.unit)
         return f"{_means(change.metric, change.value, value, case)}; physics allows {limit}"
     if change.allowed is None:
-        return f"{metric_name(change.metric, case)} can no longer be measured"
+        gone = "can no longer" if math.isnan(change.new) else "could not before"
+        return f"{metric_name(change.metric, case)} {gone} be measured"
     new, old = contrast(change.new, change.old, change.unit)
     if math.isnan(change.new):
         return f"{_sentence(change.metric).never or f'{metric_name(change.metric, case)} is no number'} any more"

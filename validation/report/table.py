@@ -28,7 +28,9 @@ NARROWEST_WITH_SETTINGS = 12  # iterations=2
 LABEL_WIDTH = 24  # columns at the left that engines leave free
 DECLINED = "\N{EN DASH}"
 MARKS: dict[Word, str] = {
+    "not compared": "?",
     "regressed": "✗",
+    "mixed": "±",
     "defect": "!",
     "broken": "✗",
     "missing": "?",
@@ -36,15 +38,17 @@ MARKS: dict[Word, str] = {
     "improved": "+",
 }
 STYLES: dict[Word, str] = {
+    "not compared": "bold yellow",
     "broken": "bold red",
     "defect": "bold red",
     "regressed": "bold red",
+    "mixed": "bold red",
     "missing": "yellow",
     "different": "magenta",
     "improved": "green",
 }
 WAIVED, STANDING = "yellow", "yellow"  # styles
-LIMIT = "\N{REFERENCE MARK}"  # beside a figure that breaks a law, as before
+LIMIT = "\N{REFERENCE MARK}"  # beside a number of what is wrong as before
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -83,7 +87,7 @@ def render_table(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *,
     legend = [f"{DECLINED} declined"] if any(result.outcome == "declined" for result in results) else []
     used = {verdict.word for verdict in words.values()}
     legend += [f"{MARKS[word]} {word}" for word in MEANING if word in used and word in MARKS]
-    legend += [f"{LIMIT} breaks a law, as before"] if any(verdict.standing for verdict in words.values()) else []
+    legend += [f"{LIMIT} wrong, as before"] if any(verdict.stands_wrong for verdict in words.values()) else []
     described += ["   ".join(legend)] if legend else []
     return text_of(*lines, *(Text(line, style="dim") for line in described), width=width)
 
@@ -197,7 +201,7 @@ def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int]
         text += _superscript(notes.setdefault(_note(result), len(notes) + 1))
     if word in MARKS and not (word == "broken" and verdict and not verdict.worse):
         text, style = f"{text} {MARKS[word]}", WAIVED if verdict and verdict.waiver else STYLES[word]
-    if verdict and verdict.standing:
+    if verdict and verdict.stands_wrong:
         text, style = f"{text} {LIMIT}", style or STANDING
     return Text(text, style=style)
 

@@ -15,7 +15,14 @@ from validation.records.quantities import counted, quantity
 from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
 from validation.report.hints import arguments_of_each, rerun_arguments, stored_arguments
-from validation.report.sentences import describe_defect, describe_time, describe_turn, summary
+from validation.report.sentences import (
+    describe_change,
+    describe_defect,
+    describe_happening,
+    describe_time,
+    describe_turn,
+    summary,
+)
 from validation.report.table import one_line, render_table, render_verdicts
 from validation.running.accepting import Accepted
 from validation.running.session import Session
@@ -23,6 +30,7 @@ from validation.store import Store
 
 MOST_NAMES = 3
 MOST_STANDING = 3
+MOST_NEGLIGIBLE = 3
 
 
 def session_lines(session: Session, db_option: str, where: str) -> list[str]:
@@ -105,7 +113,17 @@ def verdict_lines(session: Session, db_option: str) -> list[str]:
         words = stored_arguments(worst.case, session.run) + db_option
         lines.append(f"Look at the worst:  upright show {words}")
         lines.append(f'Fix it, or say why it is right:  upright accept {words} --reason "..."')
+    lines += negligible_lines(session.verdicts)
     return [*lines, left_out_line(session.left_out)] if session.left_out else lines
+
+
+def negligible_lines(verdicts: Iterable[Verdict]) -> list[str]:
+    """Cases that moved by more than their noise and by less than anybody sees: they pass, and are listed."""
+    moved = [verdict for verdict in verdicts if verdict.word == "pass" and verdict.changes]
+    lines = [f"  {_name(v.case)}: {one_line(describe_change(v.changes[0], v.case))}" for v in moved[:MOST_NEGLIGIBLE]]
+    if len(moved) > MOST_NEGLIGIBLE:
+        lines.append(f"  and {len(moved) - MOST_NEGLIGIBLE} more (--json has them all)")
+    return [f"{counted(len(moved), 'case')} moved by too little to count", *lines] if moved else []
 
 
 def left_out_line(cases: Collection[Case]) -> str:
@@ -126,14 +144,17 @@ def standing_lines(verdicts: Iterable[Verdict], *, most: int = MOST_STANDING, mo
     found = standing(verdicts)
     if not found:
         return []
-    these = "these break a law of physics" if len(found) > 1 else "this breaks a law of physics"
+    these = (
+        "these are wrong by what happens or by a law" if len(found) > 1 else "this is wrong by what happens or by a law"
+    )
     fails = "fail" if len(found) > 1 else "fails"
     lines = [
         f"{counted(len(found), 'standing defect')}: {these}, as accepted or before anything is, and {fails} no check"
     ]
     for verdict in found[:most]:
-        broken = "; ".join(describe_defect(defect, verdict.case) for defect in verdict.standing)
-        lines.append(f"  {_name(verdict.case)}: {one_line(broken)}")
+        happened = map(describe_happening, verdict.grounds.wrong)
+        broken = (describe_defect(defect, verdict.case) for defect in verdict.standing)
+        lines.append(f"  {_name(verdict.case)}: {one_line('; '.join((*happened, *broken)))}")
     if len(found) > most:
         lines.append(f"  and {len(found) - most} more" + (f": {more}" if more else ""))
     return lines

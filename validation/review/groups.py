@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from validation.judging.verdict import MEANING, Change, Defect, Verdict, Word
+from validation.judging.verdict import MEANING, Change, Findings, Verdict, Word
 from validation.review.ledger import Act, Entry
 from validation.review.lineage import SHORT
 
@@ -36,7 +36,16 @@ WAIVED: frozenset[State] = frozenset(("known", "quarantined", "not a fault", "ac
 """Those in which a check does not fail for it."""
 CLOSED: frozenset[State] = frozenset(("accepted", "fixed"))
 
-NOTABLE: tuple[Word, ...] = ("broken", "defect", "regressed", "missing", "different", "improved")
+NOTABLE: tuple[Word, ...] = (
+    "not compared",
+    "broken",
+    "defect",
+    "regressed",
+    "mixed",
+    "missing",
+    "different",
+    "improved",
+)
 """The kinds of verdicts that make groups, the gravest first."""
 GONE: tuple[Word, ...] = ("pass", "improved")
 """Verdicts after which an earlier finding is gone. `new` is none: there is nothing to compare with any more. Nor is
@@ -85,8 +94,7 @@ class Decision:
 
     entry: Entry
     fingerprint: str
-    changes: tuple[Change, ...] = ()
-    defects: tuple[Defect, ...] = ()
+    findings: Findings
 
     def applies_to(self, now: Occurrence) -> bool:
         """Whether it is what was spoken of then that is seen now, and not much worse.
@@ -101,19 +109,21 @@ class Decision:
             return False
         if self.entry.act not in ("known", "quarantine"):
             return True
-        return shares_finding(self.changes, self.defects, now.verdict)
+        return shares_finding(self.findings, now.verdict)
 
 
-def shares_finding(changes: Sequence[Change], defects: Sequence[Defect], now: Verdict) -> bool:
-    """Whether these are the changes and defects of `now`, by metric, and that is not much worse. No crash is one."""
+def shares_finding(then: Findings, now: Verdict) -> bool:
+    """Whether all that `now` has against the case was found then too, and is not much worse. No crash is one."""
     if now.word == "broken":
         return False
-    moved = {change.metric: change for change in changes}
-    broken = {defect.metric: defect for defect in defects}
+    if not {(one.kind, one.bodies) for one in now.grounds.now} <= {(one.kind, one.bodies) for one in then.happened}:
+        return False
+    moved = {change.metric: change for change in then.changes}
+    broken = {defect.metric: defect for defect in then.defects}
     return all(
         change.metric in moved and _far(change) <= MUCH_WORSE * _far(moved[change.metric])
         for change in now.changes
-        if change.move != "improved"
+        if change.move != "improved" and change.counts
     ) and all(
         defect.metric in broken
         and abs(defect.value) - defect.limit <= MUCH_WORSE * (abs(broken[defect.metric].value) - defect.limit)

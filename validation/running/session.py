@@ -11,8 +11,9 @@ from scenarios.scenario import Scenario
 from validation.engines import OURS, EngineChoice, engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
-from validation.judging.judge import Verdict, bits_are_compared, judge
+from validation.judging.judge import bits_are_compared, judge
 from validation.judging.trends import Turn, confirmed
+from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result, case_key
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
@@ -275,7 +276,7 @@ def _judged(
         judge(
             baseline,
             result,
-            scenario.laws if scenario else None,
+            scenario,
             divergence_of(store, baseline, result, scenario) if scenario else None,
             evidence.get(case_key(result.case)),
             scene_changed=baseline is not None and store.scene_changed(baseline.result.case, result.case),

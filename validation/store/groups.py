@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from sqlalchemy import Connection, func, select
 from sqlalchemy.orm import aliased
 
-from validation.judging.verdict import changes_from_json, defects_from_json
+from validation.judging.verdict import Findings
 from validation.review.groups import (
     GONE,
     Decision,
@@ -307,7 +307,10 @@ def _decisions(
         group_key(branch, since[row.id], row.engine_label, row.word): row.id for row in rows for branch in spoken_on
     }
     query = (
-        select(EntryCase.entry_id, models.Group.key, Verdict.changes, Verdict.defects, Case.identity_key, *PRINTS)
+        select(
+            *(EntryCase.entry_id, models.Group.key, Case.identity_key, *PRINTS),
+            *(Verdict.changes, Verdict.defects, Verdict.grounds),
+        )
         .join(Case, Case.id == EntryCase.case_id)
         .join(Verdict, Verdict.case_id == Case.id)
         .join(GroupMember, GroupMember.case_id == Case.id)
@@ -319,7 +322,6 @@ def _decisions(
     entries = {entry.number: entry for entry in ledger.entries(connection, of_these)}
     decisions: dict[tuple[int, str], list[Decision]] = {}
     for row in spoken:
-        changes, defects = changes_from_json(row.changes), defects_from_json(row.defects)
-        decision = Decision(entries[row.entry_id], fingerprint_of(row), changes, defects)
+        decision = Decision(entries[row.entry_id], fingerprint_of(row), Findings.stored(row))
         decisions.setdefault((groups_by_key[row.key], row.identity_key), []).append(decision)
     return decisions

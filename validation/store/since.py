@@ -1,6 +1,6 @@
 """To which group a verdict belongs: by the first bad commit of its case, as commits come where that is known."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.orm import aliased
 
-from validation.judging.verdict import Change, Defect, Verdict, Word, changes_from_json, defects_from_json
+from validation.judging.verdict import Findings, Verdict, Word
 from validation.review.groups import NOTABLE, RunRef, fingerprint, group_key, shares_finding
 from validation.store import ledger, models
 from validation.store.ancestry import BaseRevision, comes_after, latest_first, others, ranks
@@ -16,13 +16,14 @@ from validation.store.connection import insert_new
 
 Case, Run, VerdictRow, Group, GroupMember = models.Case, models.Run, models.Verdict, models.Group, models.GroupMember
 PRINTS = (Case.outcome, Case.scene_hash, Case.trajectory_hash, Case.reason.label("why"))
-SILENT: tuple[Word, ...] = ("broken", "missing")
+SILENT: tuple[Word, ...] = ("broken", "missing", "not compared")
 """Words of results that say nothing of any metric."""
 COLUMNS = (
     VerdictRow.word,
     VerdictRow.baseline_id,
     VerdictRow.changes,
     VerdictRow.defects,
+    VerdictRow.grounds,
     Group.since_run,
     Group.good_run,
 )
@@ -37,14 +38,8 @@ def is_same_finding(row: Any, now: Verdict) -> bool:
     """By the same word, and of one metric at least."""
     if row.word != now.word or now.word in SILENT:
         return bool(row.word == now.word)
-    then = _findings_of(now.word, changes_from_json(row.changes), defects_from_json(row.defects))
-    return not then or bool(then & _findings_of(now.word, now.changes, now.defects))
-
-
-def _findings_of(word: Word, changes: Sequence[Change], defects: Sequence[Defect]) -> set[str]:
-    if word == "defect":
-        return {defect.metric for defect in defects if not defect.standing}
-    return {change.metric for change in changes if change.move == word}
+    then = Findings.stored(row).of(now.word)
+    return not then or bool(then & now.findings.of(now.word))
 
 
 def run_refs(connection: Connection, numbers: Collection[int]) -> dict[int, RunRef]:
@@ -170,9 +165,7 @@ class Grouping:
             return None
         if good is not None and good != row.good_run and self._comes_after(good, row.run_id):
             return None
-        same = fingerprint_of(row) == here.fingerprint or shares_finding(
-            changes_from_json(row.changes), defects_from_json(row.defects), here.verdict
-        )
+        same = fingerprint_of(row) == here.fingerprint or shares_finding(Findings.stored(row), here.verdict)
         return (row.since_run, row.good_run) if same else None
 
     def _is_stale(self, row: Any, here: _Here) -> bool:

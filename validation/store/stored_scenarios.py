@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from scenarios.scenario import ParameterError, Scenario
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def stored_verdicts(store: Store, pairs: Sequence[tuple[Result, Result]]) -> list[Verdict]:
-    """The judge's on stored results (old, new), as if the old ones were accepted: with the laws of their scenarios, and
-    the ensembles that the store has of both, settled together."""
+    """The judge's on stored results (old, new), as if the old ones were accepted: with the laws and scales of their
+    scenarios, and the ensembles that the store has of both, settled together."""
     compared = {}
     for i, (old, new) in enumerate(pairs):
         same = old.trajectory_hash == new.trajectory_hash or not (old.trajectory_hash and new.trajectory_hash)
@@ -33,16 +33,16 @@ def stored_verdicts(store: Store, pairs: Sequence[tuple[Result, Result]]) -> lis
         if sides[0] and sides[1]:
             compared[i] = compare_ensembles(sides[0], sides[1])
     evidence = settled(compared)
-    laws: dict[tuple[str, str], Mapping[str, float]] = {}
+    scenarios: dict[tuple[str, str], Scenario | None] = {}
     for _, new in pairs:
         which = new.case.label, new.case.scene_hash
-        if which not in laws and new.measurements:
-            laws[which] = _laws_of(store, new.case)
+        if which not in scenarios and new.measurements:
+            scenarios[which] = _nearest_scenario(store, new.case)
     return [
         judge(
             as_baseline(old),
             new,
-            laws.get((new.case.label, new.case.scene_hash)),
+            scenarios.get((new.case.label, new.case.scene_hash)),
             ensemble=evidence.get(i),
             scene_changed=store.scene_changed(old.case, new.case),
         )
@@ -70,17 +70,23 @@ def _is_of_catalogue(case: Case) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _catalogue_laws(label: str) -> Mapping[str, float]:
+def _of_catalogue(label: str) -> Scenario:
     """Kept: a page that compares runs asks for a hundred scenarios each time, and building them is most of its work."""
     from scenarios.catalogue import scenario_of
 
-    return MappingProxyType(dict(scenario_of(label).laws))
+    return scenario_of(label)
 
 
-def _laws_of(store: Store, case: Case) -> Mapping[str, float]:
+def _nearest_scenario(store: Store, case: Case) -> Scenario | None:
+    """Where the catalogue has it no more, that of its scene alone, with the laws that hold for any scene; None where
+    that is gone too."""
+    from scenarios.catalogue.shared.scene_file import scenario_from_scene
+
     try:
-        if _is_of_catalogue(case):
-            return _catalogue_laws(case.label)
-        return stored_scenario(store, case).laws
-    except (ParameterError, StoreError):  # a scenario or scene that there is no more has no laws either
-        return {}
+        return _of_catalogue(case.label) if _is_of_catalogue(case) else stored_scenario(store, case)
+    except ParameterError:
+        with suppress(StoreError):
+            return scenario_from_scene(case.identity.scenario, store.scene(case.scene_hash))
+    except StoreError:
+        pass
+    return None

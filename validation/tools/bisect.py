@@ -152,14 +152,15 @@ def answer_of(verdict: Verdict, bad: Verdict) -> Answer:
     that the bad one is worse by. A commit that broke otherwise says nothing."""
     if bad.word == "broken":
         return "bad" if verdict.word == "broken" else "good"
-    if verdict.word in ("broken", "missing", "declined"):
+    if verdict.word in ("broken", "missing", "declined", "not compared"):
         return "skip"
     return "bad" if verdict.worse and worse_by(bad) & worse_by(verdict) else "good"
 
 
 def worse_by(verdict: Verdict) -> set[str]:
-    """Metrics that regressed, or break a law that they kept."""
-    changes = {change.metric for change in verdict.changes if change.move == "regressed"}
+    """Metrics that regressed, or break a law that they kept; and what happened that is wrong."""
+    changes = {change.metric for change in verdict.changes if change.move == "regressed" and change.counts}
+    changes |= {one.kind for one in verdict.grounds.now if one.right is False}
     return changes | {defect.metric for defect in verdict.defects if not defect.standing}
 
 
@@ -209,7 +210,7 @@ class Probe:
         found = self.result(commit)
         if isinstance(found, str):
             return found
-        self.verdicts[commit] = judge(self.baseline, found, self.scenario.laws)
+        self.verdicts[commit] = judge(self.baseline, found, self.scenario)
         return self.verdicts[commit]
 
     def __call__(self, commit: str) -> Answer:

@@ -9,9 +9,8 @@ import pytest
 
 from tests.validation.command import upright
 from tests.validation.judging.test_judge import accepted, of
-from tests.validation.store.made import case, info, measurement, result
+from tests.validation.store.made import case, info, judged, measurement, result
 from validation.judging.convergence import ORDER, REFINED, convergence_order
-from validation.judging.judge import judge
 from validation.records.measurement import Measurement
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
@@ -58,9 +57,9 @@ def test_a_lower_order_is_a_regression_and_one_that_was_not_asked_for_is_none() 
     order = measurement(ORDER, 2.0, "1", noise="tolerance", better="higher", resolution=0.01)
     lower = measurement(ORDER, 1.0, "1", noise="tolerance", better="higher", resolution=0.01)
     baseline = accepted(of(known, order))
-    worse = judge(baseline, of(known, lower, trajectory_hash="other"))
+    worse = judged(baseline, of(known, lower, trajectory_hash="other"))
     assert (worse.word, worse.metric) == ("regressed", ORDER)
-    assert judge(baseline, of(known, trajectory_hash="other")).word == "pass"
+    assert judged(baseline, of(known, trajectory_hash="other")).word == "pass"
 
 
 def test_what_is_added_to_a_case_comes_last_and_changes_nothing(tmp_path: Path) -> None:

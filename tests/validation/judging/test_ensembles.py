@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from tests.validation.command import call, upright
-from tests.validation.store.made import case, info, measurement, result
+from tests.validation.store.made import case, info, judged, measurement, result
 from validation.judging.ensembles import COMPLETED, Ensemble, EnsembleEvidence, Series, compare, settled
-from validation.judging.judge import judge
 from validation.judging.outcomes import Counts, What
 from validation.judging.policy import FALSE_DISCOVERIES, LEAST_STARTS
 from validation.judging.verdict import Verdict, changes_from_json, to_json
@@ -179,7 +178,7 @@ def verdict(found: EnsembleEvidence | None, new: float = 2e-3, noise: str = "cha
         case=case(), outcome="completed", trajectory_hash="b", measurements=(measurement(value=new, noise=noise),)
     )
     accepted = Baseline(number=7, result=before, branch="main", who="R.", when=datetime.now(UTC), reason="x", scope="x")
-    return judge(accepted, now, ensemble=found)
+    return judged(accepted, now, ensemble=found)
 
 
 def test_a_chaotic_metric_is_worse_where_ensembles_say_so_and_never_by_one_run() -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from tests.validation.store.made import case, measurement
-from validation.judging.judge import judge
+from tests.validation.store.made import case, judged, measurement
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result
 from validation.store import Baseline
@@ -36,7 +35,7 @@ def baseline(result: Result) -> Baseline:
 
 
 def pair(now: Result, before: Result | None = None, laws: dict[str, float] | None = None) -> tuple[Result, Verdict]:
-    return now, judge(None if before is None else baseline(before), now, laws)
+    return now, judged(None if before is None else baseline(before), now, laws)
 
 
 def every_kind() -> list[tuple[Result, Verdict]]:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from scenarios.catalogue import scenario_of
 from scenarios.scene import PlanarScene, parse_scene
+from validation.judging.judge import judge
+from validation.judging.verdict import Verdict
 from validation.records.case import Case, Identity, Result, RunInfo
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation, Status
+from validation.records.stored import Baseline
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory
 
+STACK = scenario_of("stack:n=3")
 MOMENT = datetime(2026, 11, 3, 12, 30, 15, 250_000, tzinfo=UTC)
 
 
@@ -31,6 +37,13 @@ def info(branch: str = "main", **given: Any) -> RunInfo:
         "labels": {"ci": "yes"},
     }
     return RunInfo(**known | given)
+
+
+def judged(
+    baseline: Baseline | None, found: Result, laws: dict[str, float] | None = None, *of: Any, **given: Any
+) -> Verdict:
+    """As bodies of 1 m in the catalogue's stack, under these laws alone."""
+    return judge(baseline, found, replace(STACK, laws=laws or {}), *of, **given)
 
 
 def case(

@@ -6,9 +6,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 
-from tests.validation.store.made import case, failed, info, measurement, result
+from tests.validation.store.made import case, failed, info, judged, measurement, result
 from validation.judging.evidence.divergence import Divergence
-from validation.judging.judge import judge
 from validation.judging.verdict import Grounds, Verdict
 from validation.records.case import Result
 from validation.review.ledger import LedgerError
@@ -146,7 +145,7 @@ def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
     )
     baseline = store.baselines("main")[case().identity.key]
     (stored,) = store.results(run)
-    given = judge(baseline, stored, {"penetration_mean": 0.1}, Divergence(first=None))
+    given = judged(baseline, stored, {"penetration_mean": 0.1}, Divergence(first=None))
     assert given.changes and given.defects, "there must be something to bring back"
     store.save_verdicts(run, [given])
     store.save_verdicts(run, [given])

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import create_engine, text
 
-from tests.validation.store.made import case, failed, info
+from tests.validation.store.made import case, failed, info, judged
 from tests.validation.store.test_groups import moved, the
-from validation.judging.judge import exit_status, judge
+from validation.judging.judge import exit_status
 from validation.records.case import Result
 from validation.review.groups import waived
 from validation.review.lineage import History, Lineage
@@ -48,7 +48,7 @@ def checked(
     )
     store.save_results(run, results)
     baselines = store.baselines_of(run)
-    verdicts = [judge(baselines.get(r.case.identity.key), r) for r in store.results(run)]
+    verdicts = [judged(baselines.get(r.case.identity.key), r) for r in store.results(run)]
     store.save_verdicts(run, verdicts)
     store.finish_run(run)
     store.carry_over(run)

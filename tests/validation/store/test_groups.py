@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from tests.validation.store.made import case, failed, falling, info, measurement, result
-from validation.judging.judge import judge
+from tests.validation.store.made import case, failed, falling, info, judged, measurement, result
+from validation.judging.verdict import Findings
 from validation.records.case import Case, Result
 from validation.report.groups import describe_entry
 from validation.review.groups import Decision, Group, member
@@ -34,7 +34,7 @@ def checked(store: Store, commit: str, *results: Result, branch: str = "main", d
     run = store.begin_run(info(branch, commit=commit, dirty=dirty), [r.case for r in results])
     store.save_results(run, results)
     baselines = store.baselines(branch)
-    store.save_verdicts(run, [judge(baselines.get(r.case.identity.key), r) for r in store.results(run)])
+    store.save_verdicts(run, [judged(baselines.get(r.case.identity.key), r) for r in store.results(run)])
     store.finish_run(run)
     return run
 
@@ -284,7 +284,7 @@ def test_a_quarantine_ends_on_its_day(store: Store) -> None:
     store.mark("quarantine", [number], who="A.", reason="so", scope="it", owner="B.", until=SOON)
     found = the(store.groups(run)).worst
     assert found.entry
-    decisions = [Decision(found.entry, found.occurrence.fingerprint)]
+    decisions = [Decision(found.entry, found.occurrence.fingerprint, Findings())]
     assert member(found.occurrence, decisions, run, SOON - timedelta(seconds=1)).state == "quarantined"
     assert member(found.occurrence, decisions, run, SOON).state == "new"
 

@@ -11,8 +11,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.validation.store.made import judged
 from tests.validation.store.test_groups import moved
-from validation.judging.judge import exit_status, judge
+from validation.judging.judge import exit_status
 from validation.report.sentences import reason_of
 from validation.store import Store, open_store
 
@@ -57,7 +58,7 @@ def test_nothing_is_lost_and_nothing_is_flagged_by_an_upgrade_alone(tmp_path: Pa
         assert read(store) == json.loads((DATA / "read.json").read_text())
         baselines = store.baselines_of(4)
         results = store.results(4)
-        verdicts = [judge(baselines[result.case.identity.key], result) for result in results]
+        verdicts = [judged(baselines[result.case.identity.key], result) for result in results]
         assert {verdict.word for verdict in verdicts} == {"pass"}, "what was accepted is accepted, by the new keys"
         worse = moved(results[0].case, 9e-2, 5.0)
-        assert exit_status([judge(baselines[worse.case.identity.key], worse)]) == 1
+        assert exit_status([judged(baselines[worse.case.identity.key], worse)]) == 1
