@@ -12,7 +12,8 @@ is what happened in the motion, null where that is not known, with `right` null 
 `changes` are metrics that moved by more than their noise, what the verdict rests on first; their weight is negligible,
 visible or gross, null for less than twofold. Format 1 had neither of the three.
 `divergence` is where the motion first differs from the accepted one, {"first": {"sample", "time", "body",
-"coordinate", "size", "unit", "others"}, "last", "contact"}; null where it does not, or where one of the two is not stored.
+"coordinate", "size", "unit", "others"}, "last", "contact"}; null where it does not, or where one of the two is not
+stored.
 """
 
 import json
