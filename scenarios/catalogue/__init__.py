@@ -54,8 +54,9 @@ def suite_size() -> int:
 def comparison_suite() -> list[Scenario]:
     """What versions of an engine are compared by: the canonical suite, and every pair of shapes in space."""
     pairs = [FAMILIES["pair-at-rest"].scenario(given) for given in pair_at_rest.EVERY_PAIR]
-    known = {scenario.label for scenario in canonical_suite()}
-    return canonical_suite() + [pair for pair in pairs if pair.label not in known]
+    suite = canonical_suite()
+    known = {scenario.label for scenario in suite}
+    return suite + [pair for pair in pairs if pair.label not in known]
 
 
 def scenario_of(word: str) -> Scenario:

@@ -114,6 +114,7 @@ def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_ch
     assert project.check().returncode == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("fma" not in processor().split(), reason="a processor without has nothing to leave out")
 def test_a_baseline_made_with_fma_holds_where_there_is_none(project: Project) -> None:
     """Bits are not compared there, and what is worse is worse."""

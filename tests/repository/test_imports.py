@@ -19,9 +19,22 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 
 
+@functools.cache
 def is_module(name: str) -> bool:
     path = ROOT.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").exists()
+
+
+@functools.cache
+def sources(folder: str) -> list[tuple[Path, list[ast.AST], set[ast.AST]]]:
+    """Of each file the imports, and those of them that only types need."""
+    found = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        for_types = [n for n in nodes if isinstance(n, ast.If) and getattr(n.test, "id", "") == "TYPE_CHECKING"]
+        imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+        found.append((path, imports, {part for node in for_types for part in ast.walk(node)}))
+    return found
 
 
 @functools.cache
@@ -31,14 +44,9 @@ def imports(folder: str, *, types: bool = True) -> list[tuple[str, str]]:
     `from package import module` counts as one of the module; without `types` not what stands under TYPE_CHECKING.
     """
     found = []
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        ifs = [
-            node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        ]
-        for_types = {part for node in ifs for part in ast.walk(node)} if not types else set()
-        for node in ast.walk(tree):
-            if node in for_types:
+    for path, nodes, for_types in sources(folder):
+        for node in nodes:
+            if node in for_types and not types:
                 continue
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

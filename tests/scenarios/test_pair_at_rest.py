@@ -37,6 +37,7 @@ def test_what_is_dropped_begins_clear_of_what_is_below_and_tilted(given: dict) -
 
 
 def test_the_comparison_suite_has_every_scenario_once() -> None:
-    labels = [scenario.label for scenario in comparison_suite()]
+    suite = comparison_suite()
+    labels = [scenario.label for scenario in suite]
     assert len(labels) == len(set(labels))
-    assert sum(scenario.name == "pair-at-rest" for scenario in comparison_suite()) == len(EVERY_PAIR) == 48
+    assert sum(scenario.name == "pair-at-rest" for scenario in suite) == len(EVERY_PAIR) == 48

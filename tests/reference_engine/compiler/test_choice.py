@@ -85,12 +85,15 @@ def test_a_kernel_names_the_entry_that_calls_it():
 @pytest.mark.skipif(DISABLED, reason="kernels are Python functions")
 @pytest.mark.parametrize(
     ("module", "kernel", "instead"),
-    [
-        ("planar.narrow_phase", "best_edge", "reference_engine.simulate "),
-        ("contactsim.edges", "", "reference_engine.faithful_simulate "),
-        ("geometry.gjk", "", "reference_engine.geometry.planar_proximity.planar_proximities or "),
-        ("vectors", "", "reference_engine.simulate "),
-    ],
+    few(
+        2,
+        [
+            ("planar.narrow_phase", "best_edge", "reference_engine.simulate "),
+            ("contactsim.edges", "", "reference_engine.faithful_simulate "),
+            ("geometry.gjk", "", "reference_engine.geometry.planar_proximity.planar_proximities or "),
+            ("vectors", "", "reference_engine.simulate "),
+        ],
+    ),
 )
 def test_a_kernel_whose_entries_are_not_loaded_names_the_public_function(module, kernel, instead, tmp_path):
     done = python(

@@ -76,6 +76,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_benchmark_hits_all_of_them_and_takes_any_file(tmp_path):
     done = run()
     assert done.returncode == 0, done.stdout

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import rankdata
 
 from tests.effort import tries
 from validation.judging.evidence.ensembles import (
@@ -24,6 +23,12 @@ from validation.judging.evidence.ensembles import (
 
 NAN = math.nan
 FLOOR = 1e-6
+
+
+def ranks_of(values: np.ndarray) -> Any:
+    from scipy.stats import rankdata  # which takes a second to import
+
+    return rankdata(values)
 
 
 def test_twenty_against_twenty_that_do_not_overlap_are_as_sure_as_counting_allows() -> None:
@@ -40,7 +45,7 @@ def test_one_against_twenty_can_say_nothing() -> None:
 
 def test_p_with_ties_is_the_share_of_all_ways_to_deal_the_values_out() -> None:
     values = np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0, 3.0, 4.0, 5.0, 5.0])
-    ranks = rankdata(values)
+    ranks = ranks_of(values)
     sums = [ranks[list(chosen)].sum() for chosen in itertools.combinations(range(10), 4)]
     found = ranks[[5, 7, 8, 9]].sum()
     two_sided = 2 * min(np.mean(np.less_equal(sums, found)), np.mean(np.greater_equal(sums, found)))
@@ -50,7 +55,7 @@ def test_p_with_ties_is_the_share_of_all_ways_to_deal_the_values_out() -> None:
 def test_many_starts_are_compared_as_a_hundred_are() -> None:
     random = np.random.default_rng(4)
     old, new = random.standard_normal(51), random.standard_normal(51) + 0.5
-    exact = exact_rank_sum_p(rankdata(np.concatenate([old, new])), 51)
+    exact = exact_rank_sum_p(ranks_of(np.concatenate([old, new])), 51)
     assert len(old) + len(new) > EXACT and contrast(old, new, FLOOR).p == pytest.approx(exact, rel=0.05)
 
 
@@ -82,9 +87,10 @@ def test_what_did_not_happen_is_larger_than_any_number() -> None:
 
 def test_quiet_pairs_are_as_unlikely_as_p_says() -> None:
     random = np.random.default_rng(2)
-    p = np.array([contrast(*random.lognormal(size=(2, 20)), FLOOR).p for _ in range(1500)])
+    pairs = tries(1500)
+    p = np.array([contrast(*random.lognormal(size=(2, 20)), FLOOR).p for _ in range(pairs)])
     for q in (0.5, 0.1, 0.01):
-        assert (p <= q).mean() == pytest.approx(q, abs=4.0 * math.sqrt(q / 1500))
+        assert (p <= q).mean() == pytest.approx(q, abs=4.0 * math.sqrt(q / pairs))
 
 
 @pytest.mark.parametrize(
