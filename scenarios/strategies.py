@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reference_engine import elementary
 from scenarios.catalogue.shared.bodies import rectangle
-from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon
+from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene
 
 GRID = 1024  # to the metre
 SIZES = (8, 80)  # in 1/32 m: 0.25 to 2.5 m, 1:10
@@ -98,7 +98,7 @@ def _scene(drops: Sequence[Drop], friction: float, restitution: float, grounded:
         bodies.append(
             PlanarBody(
                 name=f"body {i + 1}",
-                shape=_shape(drop),
+                shape=Disc(radius=drop.width / 2.0) if drop.height == 0.0 else rectangle(drop.width, drop.height),
                 mass=drop.mass,
                 position=(drop.x, y),
                 angle=drop.angle,
@@ -115,12 +115,6 @@ def _scene(drops: Sequence[Drop], friction: float, restitution: float, grounded:
         boundaries=(ground,) if grounded else (),
         gravity=(0.0, -9.81) if grounded else (0.0, 0.0),
     )
-
-
-def _shape(drop: Drop) -> Disc | Polygon:
-    if drop.height == 0.0:
-        return Disc(radius=drop.width / 2.0)
-    return rectangle(drop.width, drop.height)
 
 
 def _half_extents(drop: Drop) -> tuple[float, float]:

@@ -9,7 +9,7 @@ round-off, and without any of Moffatt and Shimomura's approximations.
 Sources: Newton and Euler's laws, Coulomb's law.
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated
 
 import numpy as np
@@ -35,9 +35,7 @@ INERTIA = (
 )  # m^2, across the axis and along it; the mass is 1
 
 
-def cross(a: Array, b: Array) -> Array:
-    """Of vectors (3, N)."""
-    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+cross = partial(np.cross, axis=0)  # of vectors (3, N)
 
 
 def axis_of(q: Array) -> Array:
