@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
 from tests.suite import SUITE
 from tests.validation.command import call
-from tests.validation.store.made import info, result
-from validation.records.case import Case, Identity
+from tests.validation.store.made import failed, falling, info, judged, measurement, result
+from validation.records.case import Case, Identity, Result
 from validation.store import open_store
 
 Accept = Callable[..., tuple[int, str, str]]
@@ -167,3 +168,30 @@ def test_the_canonical_suite_is_checked_without_words(accept: Accept, monkeypatc
     stored(*[case(scenario) for scenario in SUITE])
     assert accept()[1].endswith("Next: upright check\n")
     assert accept("stack:n=3")[1].endswith("Next: upright check stack:n=3\n")
+
+
+def test_what_is_different_is_accepted_by_its_kind_and_a_fault_of_ours_never_is(accept: Accept) -> None:
+    """A good baseline is not lost to an adapter that failed."""
+
+    def ended(of: Case, value: float, bits: str) -> Result:
+        moved = replace(falling(), state_hash=bits)
+        return result(of, measurement("gap_final", value, better="neither"), trajectory=moved)
+
+    cases = [case(name) for name in ("dominoes", "upright-block", "bouncing-ball")]
+    scenes = [scenario_of(one.label).scene for one in cases]
+    with open_store("upright.db") as store:
+        for found in (
+            [ended(one, 0.1, "a") for one in cases],
+            [ended(cases[0], 0.3, "b"), failed(cases[1], "adapter_failed", "a fault"), ended(cases[2], 0.1, "a")],
+        ):
+            run = store.begin_run(info(), cases, scenes)
+            store.save_results(run, found)
+            baselines = store.baselines("main")
+            store.save_verdicts(run, [judged(baselines.get(r.case.identity.key), r) for r in store.results(run)])
+            store.finish_run(run)
+            if run == 1:
+                store.accept(run, who="R.", reason="x")
+        assert [verdict.word for verdict in store.verdicts(2)] == ["different", "not compared", "pass"]
+    assert accept("--kind", "different")[1].startswith("accepted 1 case of run 2: x")
+    assert "1 left as they were, because Upright's own adapter failed there" in accept()[1]
+    assert "nothing in run 2 is mixed; nothing was accepted" in accept("--kind", "mixed")[2]

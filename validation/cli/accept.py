@@ -1,10 +1,16 @@
 """upright accept"""
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
 from validation.cli import arguments
+
+if TYPE_CHECKING:
+    from validation.judging.verdict import Word
+
+KINDS: tuple["Word", ...] = ("broken", "defect", "regressed", "mixed", "missing", "different", "improved", "new")
 
 
 @click.command()
@@ -13,6 +19,13 @@ from validation.cli import arguments
 @arguments.run_option
 @arguments.who_option
 @click.option("--group", default="", metavar="KEY", help="Only the cases of this group (upright regressions).")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Only the cases with a verdict of this kind; as often as wanted.",
+)
 @arguments.until_option
 @arguments.database_option
 def command(
@@ -22,6 +35,7 @@ def command(
     run: int | None,
     who: str,
     group: str,
+    kinds: tuple["Word", ...],
     until: datetime | None,
     database: str,
 ) -> None:
@@ -34,6 +48,7 @@ def command(
     upright accept --reason "first look"
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     upright accept --group 3f2a91 --reason "the new solver"
+    upright accept --kind mixed --kind different --reason "the new solver"
     """
     from validation.report.terminal import accepted_line
     from validation.running.accepting import accept_selected
@@ -50,5 +65,5 @@ def command(
     with open_store(database) as store:
         number = arguments.run_asked_for(store, run, database, first="upright run")
         selection = selection_of(store, scenarios, engines)
-        done = accept_selected(store, number, selection, group, who=who, reason=reason, until=expires)
+        done = accept_selected(store, number, selection, group, kinds, who=who, reason=reason, until=expires)
     click.echo(accepted_line(done, who, reason, arguments.database_arguments(database)))

@@ -91,6 +91,8 @@ def accepted_line(done: Accepted, who: str, reason: str, db_option: str) -> str:
         others += (
             f"; {done.without_effect} of them change nothing: a later commit's baseline stays in effect (upright undo)"
         )
+    if done.not_compared:
+        others += f"; {done.not_compared} left as they were, because Upright's own adapter failed there"
     if done.edited:
         others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
     check = " ".join(filter(None, ("upright check", rerun_arguments(done.cases)))) + db_option
@@ -113,6 +115,11 @@ def verdict_lines(session: Session, db_option: str) -> list[str]:
         words = stored_arguments(worst.case, session.run) + db_option
         lines.append(f"Look at the worst:  upright show {words}")
         lines.append(f'Fix it, or say why it is right:  upright accept {words} --reason "..."')
+    open_kinds = [kind for kind in ("mixed", "different") if any(v.word == kind for v in session.verdicts)]
+    if open_kinds:
+        kinds = " ".join(f"--kind {kind}" for kind in open_kinds)
+        accept = f'upright accept {kinds} --run {session.run}{db_option} --reason "..."'
+        lines.append(f"If what is {' or '.join(open_kinds)} is right:  {accept}")
     lines += negligible_lines(session.verdicts)
     return [*lines, left_out_line(session.left_out)] if session.left_out else lines
 

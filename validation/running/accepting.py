@@ -1,9 +1,10 @@
 """What `upright accept` does: which cases of a run become baselines, and whether they take effect."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from validation.judging.verdict import Word
 from validation.records.case import Case, Result
 from validation.records.names import engine_token
 from validation.running.options import RunError
@@ -17,13 +18,23 @@ class Accepted:
     cases: list[Case]
     left_out: int  # of those selected: with settings of their own beside one that is accepted
     without_effect: int  # a later commit's baseline stays in effect
+    not_compared: int  # because Upright's own adapter failed
     edited: bool  # the run is of no commit
 
 
 def accept_selected(
-    store: Store, run: int, selection: Selection, group: str, *, who: str, reason: str, until: datetime | None
+    store: Store,
+    run: int,
+    selection: Selection,
+    group: str,
+    kinds: Collection[Word] = (),
+    *,
+    who: str,
+    reason: str,
+    until: datetime | None,
 ) -> Accepted:
-    """Of a run what is selected, or the cases of a group, by the first digits of its key.
+    """Of a run what is selected, or the cases of a group, by the first digits of its key; of these only verdicts of
+    some `kinds`, if any are named. What was not compared is left as it was.
 
     Raises RunError where something is named that the run does not have, or two that share a baseline; StoreError.
     """
@@ -36,6 +47,16 @@ def accept_selected(
         scope = f"group {found.key}: {found.kind} on {found.engine} since {found.since}"
         if not chosen:
             raise RunError(f"--group: nothing of {found.key} is in run {run}; nothing was accepted")
+    if kinds:
+        of_kind = {verdict.case_key for verdict in store.verdicts(run) if verdict.word in kinds}
+        chosen = [result for result in chosen if result.key in of_kind]
+        scope = f"{scope}, {' or '.join(kinds)}"
+        if not chosen:
+            raise RunError(f"--kind: nothing in run {run} is {' or '.join(kinds)}; nothing was accepted")
+    not_compared = [result for result in chosen if result.outcome == "adapter_failed"]
+    chosen = [result for result in chosen if result.outcome != "adapter_failed"]
+    if not chosen:
+        raise RunError(f"run {run}: {not_compared[0].reason}; that is no result of the engine; nothing was accepted")
     if selection.engines or group:
         _require_one_each(chosen)
     given = [result.number for result in chosen]
@@ -46,6 +67,7 @@ def accept_selected(
         cases=[result.case for result in chosen if result.number in numbers],
         left_out=len(chosen) - len(numbers),
         without_effect=len(numbers - in_effect),
+        not_compared=len(not_compared),
         edited=store.run(run).info.dirty,
     )
 

@@ -109,8 +109,9 @@ class Judgements(Database):
         return self._verdicts(run)
 
     def standing(self, run: int) -> list[Verdict]:
-        """Those of a run that break a law of physics without a check failing for it, the worst first."""
-        return standing(self._verdicts(run, models.Verdict.defects != "[]"))
+        """Those of a run that are wrong without a check failing for it, the worst first."""
+        happened = models.Verdict.grounds.contains('"wrong": [{')
+        return standing(self._verdicts(run, or_(models.Verdict.defects != "[]", happened)))
 
     def _verdicts(self, run: int, *where: Any) -> list[Verdict]:
         query = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from scenarios.catalogue import scenario_of
 from tests.validation.judging.test_compare import side
 from tests.validation.store.made import measurement
+from validation.engines import engine_of, present_engines
 from validation.judging.comparison import compare
 from validation.judging.ensembles import Ensemble, settled
 from validation.judging.ensembles import compare as compare_starts
@@ -19,8 +21,15 @@ from validation.judging.outcomes import counts_of
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.outcome import Outcome
+from validation.running.options import Progress
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Request, plan_cases, results_of
 
 STACK = scenario_of("stack:n=3")
+MOTIONS = (
+    "stack:n=3", "bouncing-ball", "thrown-box", "four-bar", "incline-slide", "newtons-cradle", "rocking-block",
+    "overlapped-start", "free-tumble",
+)  # fmt: skip
 MIRROR = {"worse": "better", "better": "worse"}
 LAWFUL = [metric for metric in METRICS.values() if metric.law]
 VALUES = st.one_of(
@@ -57,6 +66,26 @@ def sides(draw: st.DrawFn) -> Result:
 def test_from_the_new_side_to_the_old_the_sign_is_the_mirror_image(old, new):
     there, back = compare(STACK, old, new).sign, compare(STACK, new, old).sign
     assert back == MIRROR.get(there, there)
+
+
+@pytest.mark.slow
+def test_from_any_engine_to_any_other_the_sign_is_the_mirror_image_of_the_way_back():
+    """Of what the engines that are here really do, in both profiles."""
+    scenarios = [scenario_of(word) for word in MOTIONS]
+    with Pool() as pool:
+        requests = [
+            Request(scenario=one, engine=engine_of(name), profile=profile)
+            for one in scenarios
+            for name in present_engines()
+            for profile in ("fair", "default")
+        ]
+        plans = [plan for plan in plan_cases(pool, requests) if plan.declined is None]
+        results = results_of(pool, plans, Limits(), Progress(), "engines")
+    of_scenario = {one.label: [r for r in results if r.case.label == one.label] for one in scenarios}
+    pairs = [(one, *both) for one in scenarios for both in itertools.combinations(of_scenario[one.label], 2)]
+    signs = [(compare(one, a, b).sign, compare(one, b, a).sign) for one, a, b in pairs]
+    assert all(back == MIRROR.get(there, there) for there, back in signs)
+    assert {"worse", "better", "different"} <= {there for there, _ in signs}, "the motions do differ"
 
 
 def told(old: Result, new: Result) -> str:
