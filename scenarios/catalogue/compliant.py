@@ -54,11 +54,7 @@ def soft_scene(title: str, duration: float, law: CompliantContact, *bodies: Spat
 
 def exact_pose(scene: SpatialScene) -> Any:
     """A truth's `pose`, integrated once when it is first asked for."""
-
-    @cache
-    def motion() -> CompliantSpheres:
-        return CompliantSpheres(scene)
-
+    motion = cache(lambda: CompliantSpheres(scene))
     return lambda time: motion().pose(time)
 
 
