@@ -11,9 +11,6 @@ bodies ...) while it is measured as the scene that was meant. Asked is
 - of 200 and more pairs of ensembles of one and the same code with different seeds, half of them of scenes in which
   round-off decides what happens (`data/knife_edges.py`): that none is anything but *same*.
 
-How many metrics grew by 10 %, and what the judge names with the bits left out, stands beside it: metrics are counted
-without the judge, by single runs where they repeat, else by the medians of other ensembles of starts (another seed).
-
 pybullet and the reference engine are judged by single runs: their ensembles take minutes, and rows with another order
 of bodies too.
 """
@@ -21,7 +18,6 @@ of bodies too.
 import argparse
 import itertools
 import json
-import math
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -44,19 +40,16 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence, compare, se
 from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import judge
 from validation.judging.policy import ENSEMBLE_JUDGES
-from validation.judging.verdict import FLOOR, Verdict
+from validation.judging.verdict import Verdict
 from validation.metrics import measure_with_outcomes
 from validation.records.case import Result
-from validation.records.measurement import Measurement
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.report.sentences import describe_difference
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.options import Progress
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, execute, measure_motions, plan_cases, results_of
-from validation.running.starts import floors
 
-WORSE = 1.1  # times
 OPPOSITE = {"worse": "better", "better": "worse"}
 POWER = 0.95  # of the labels
 ACCEPTED, SECOND = 1, 77  # seeds
@@ -117,54 +110,6 @@ def reordered(motion: Trajectory, order: Sequence[int]) -> Trajectory:
     )
     parts = {name: np.ascontiguousarray(getattr(motion, name)[:, list(order)]) for name in names}
     return replace(motion, **parts, contacts=None, impacts=None, state_hash="")
-
-
-# --- what is worse, without the judge ----------------------------------------------------------------------------
-
-
-def worsened(old: Side, new: Side) -> set[str]:
-    """Metrics of which lower is better and that are WORSE times as large or more, by more than they can resolve: what
-    has to be found."""
-    found = {name for name, noise in single_worse(old, new).items() if noise not in ENSEMBLE_JUDGES}
-    if old.second and new.second:
-        by_unit = floors(old.plan.scenario.scene)
-        until = until_of(old.second, new.second)
-        values = [{s.metric: s for s in side.series if s.until == until} for side in (old.second, new.second)]
-        for metric, now in values[1].items():
-            then = values[0].get(metric)
-            if then is None or now.better != "lower" or now.noise not in ENSEMBLE_JUDGES:
-                continue
-            medians = [float(np.median([math.inf if math.isnan(v) else abs(v) for v in s.values])) for s in (then, now)]
-            if is_worse(*medians, by_unit.get(now.unit, FLOOR)):
-                found.add(metric)
-    return found
-
-
-def single_worse(old: Side, new: Side) -> dict[str, str]:
-    """Likewise of one run against one: metric -> noise class."""
-    before = {m.metric: m for m in old.result.measurements}
-    return {
-        m.metric: m.noise
-        for m in new.result.measurements
-        for was in [before.get(m.metric)]
-        if was is not None and m.better == "lower" and m.noise != "timing"
-        if is_worse(abs(was.value), abs(m.value), max(FLOOR, finite(was), finite(m)))
-    }
-
-
-def until_of(a: Ensemble, b: Ensemble) -> float:
-    """The longest part of the motion for which both are predictable; 0 where there is none."""
-    return max({s.until for s in a.series} & {s.until for s in b.series}, default=0.0)
-
-
-def finite(m: Measurement) -> float:
-    return m.resolution if m.resolution and math.isfinite(m.resolution) else 0.0
-
-
-def is_worse(old: float, new: float, floor: float) -> bool:
-    if math.isnan(new) or math.isinf(new):
-        return math.isfinite(old)
-    return math.isfinite(old) and new >= WORSE * old and new - old > floor
 
 
 # --- what the judge says -----------------------------------------------------------------------------------------
@@ -254,10 +199,10 @@ def main() -> int:
     given = words.parse_args()
     rows = [p for p in PLANTED if p.engine in present_engines() and given.only in f"{p.name} {p.engine} {p.case}"]
     before: dict[Key, Side] = {}
-    caught = worse = placed = met = opposite = 0
+    placed = met = opposite = 0
     lines: list[dict[str, object]] = []
     with Pool() as pool:
-        print(f"{'engine':10}{'planted':34}{'case':28}{'worse':>6}  {'verdict':10} the sentence; first divergence")
+        print(f"{'engine':10}{'planted':34}{'case':28}{'verdict':10} the sentence; first divergence")
         for planted in rows:
             key = (planted.engine, planted.case)
             if key not in before:
@@ -270,25 +215,21 @@ def main() -> int:
             divergence = first_divergence(old.motion, new.motion, members)
             wrong = divergence_is_right(planted, old, new, divergence)
             placed += not wrong
-            truly, verdict = worsened(old, new), judged(old, new, divergence)
+            verdict = judged(old, new, divergence)
             described = named(verdict)
-            right = truly | {name for name, noise in single_worse(old, new).items() if noise != "chaotic"}
-            hit = bool(described) and described[0] in right and verdict.worse
-            worse += bool(truly)
-            caught += bool(truly) and hit
             where = describe_difference(divergence.first) if divergence.first else "none"
             sign, back = signs(old, new)
             label = SEEDED[planted.engine, planted.name, planted.case].sign
             met += (sign, back) == (label, OPPOSITE.get(label, label))
             opposite += OPPOSITE.get(sign) == label or OPPOSITE.get(back) == OPPOSITE.get(label, "")
             mark = "" if sign == label else f"compare says {sign} and {back}, labelled {label}; "
-            row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{len(truly):6}  {verdict.word:10}"
+            row = f"{planted.engine:10}{planted.name:34}{planted.case:28}{verdict.word:10}"
             print(
                 f"{row} {mark}{described[0] if described else '-'}; {f'WRONG, {wrong}' if wrong else where}", flush=True
             )
             first = asdict(divergence.first) if divergence.first else None
             lines.append(
-                {"engine": planted.engine, "planted": planted.name, "case": planted.case, "worse": sorted(truly)}
+                {"engine": planted.engine, "planted": planted.name, "case": planted.case}
                 | {"verdict": verdict.word, "metrics": described, "first": first, "wrong": wrong}
             )
         quiet = [] if given.no_pairs else [*before.values(), *edges(pool, given.only)]
@@ -296,8 +237,8 @@ def main() -> int:
     if given.json:
         given.json.write_text(json.dumps({"rows": lines, "pairs": pairs, "flags": flags}, indent=1) + "\n")
     print(
-        f"first divergence right in {placed} of {len(rows)} (target: all); {caught} of {worse} that worsen a metric by "
-        f"10 % are a regression that names it; {flags} of {pairs} A/A pairs raise a flag (target: none)"
+        f"first divergence right in {placed} of {len(rows)} (target: all); {flags} of {pairs} A/A pairs raise a flag "
+        "(target: none)"
     )
     print(f"{met} of {len(rows)} have the sign of their label both ways, {opposite} the opposite (target: 95 %, 0)")
     missed = placed < len(rows) or opposite or met < POWER * len(rows) or flags

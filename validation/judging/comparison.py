@@ -171,8 +171,8 @@ def weight_of(scales: Scales, change: Change) -> Weight | None:
     """Of a change, the graver class of its two values; None where they are not TWOFOLD apart, also of two classes:
     the limits between these are round figures, which a small change may cross."""
     law = law_of(change.metric)
-    if change.allowed is None:  # one side has not measured it
-        return Weight.VISIBLE
+    if change.allowed is None:  # one side has not measured it: listed, and no sign of the motion
+        return None
     if change.metric == COMPLETED:
         return Weight.GROSS
     if math.isnan(change.old) != math.isnan(change.new):

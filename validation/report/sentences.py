@@ -96,7 +96,7 @@ def _finding(verdict: Verdict) -> str:
     described += [describe_change(change, verdict.case) for change in verdict.changes[:SHOWN]]
     more = len(verdict.changes) - SHOWN
     listed = "; ".join(described) + (f"; and {more} more" if more > 0 else "")
-    return f"too little to count: {listed}" if verdict.word == "pass" else listed
+    return f"nothing that counts: {listed}" if verdict.word == "pass" else listed
 
 
 def describe_outcome(outcome: Status, why: str) -> str:
