@@ -121,7 +121,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
         )
         paragraph(text(reading.meaning_of(member) or sentences.reason_of(verdict)), "big")
         paragraph(f"<b>Since</b> {origin(group).removeprefix('since ')}")
-        if effect:
+        if effect and effect.name:
             paragraph(f"<b>By</b> {by_how_much(effect)}")
         paragraph(f"<b>Sure, because</b> {sure(member, verdicts)}")
         paragraph(go(target, "Review: before and after, and decide →"))
@@ -151,7 +151,7 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     if not described and verdict.changes:
         described = [f"it is more than is allowed ({sentences.describe_allowed(verdict.changes[0])})"]
     if verdict.word == "defect":
-        described = ["a law is broken that the accepted motion kept"]
+        described.append("a law is broken that the accepted motion kept")
     if verdict.divergence and verdict.divergence.first:
         described.append(f"the motion first differs at {sentences.describe_difference(verdict.divergence.first)}")
     same = sum(sentences.reason_of(one).startswith("bit-identical") for one in verdicts.values())
@@ -173,7 +173,7 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
         more = f"<small>and {len(group.members) - 1} more</small>" if len(group.members) > 1 else ""
         now = (
             f"<span class='name'>{text(effect.metric)}</span><small>{text(effect.now)}, accepted "
-            f"{text(effect.accepted)}</small><small>{text(effect.means)}</small>"
+            f"{text(effect.accepted)}</small><small>{text(effect.means) if effect.name else ''}</small>"
             if effect
             else f"<small>{text(sentences.reason_of(member.verdict))}</small>"
         )

@@ -111,9 +111,13 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
             ("first bad commit", text(group.since)),
             ("last good commit", text(group.good) if group.good else "none is known"),
             ("first divergence", text(parting.removeprefix("first differs "), most=800)),
-            ("what it means", text(effect.means)),
+            ("what it means", text(effect.means) if effect.name else ""),
         ]
-        grid(("", ""), [(f"<b>{name}</b>", value) for name, value in rows if value != text("")], testid="evidence")
+        grid(
+            ("", ""),
+            [(f"<b>{name}</b>", value) for name, value in rows if value not in ("", text(""))],
+            testid="evidence",
+        )
     elif parting:
         paragraph(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
     paragraph(text(reason_of(verdict).removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")

@@ -101,7 +101,8 @@ def _row(result: Result, verdict: Verdict, baseline: Baseline | None, since: Map
     evidence = [escape(reason_of(verdict))]
     effect = effect_of(verdict, result, baseline)
     if effect and (effect.name == "" or verdict.changes or verdict.word == "defect"):
-        what += f": {escape(effect.metric)}<br>**{escape(effect.means)}**"
+        means = f"<br>**{escape(effect.means)}**" if effect.name else ""  # what happened says it
+        what += f": {escape(effect.metric)}{means}"
         now, accepted = escape(effect.now), escape(effect.accepted)
         evidence = [escape(effect.ratio)] if effect.ratio else []
         if effect.name == "":

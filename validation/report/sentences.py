@@ -93,8 +93,9 @@ def _finding(verdict: Verdict) -> str:
         for defect in verdict.defects
         if not defect.standing
     ]
-    described += [describe_change(change, verdict.case) for change in verdict.changes[:SHOWN]]
-    more = len(verdict.changes) - SHOWN
+    shown = 1 if found.now or found.before else SHOWN  # what happened says more than what it is measured by
+    described += [describe_change(change, verdict.case) for change in verdict.changes[:shown]]
+    more = len(verdict.changes) - shown
     listed = "; ".join(described) + (f"; and {more} more" if more > 0 else "")
     return f"nothing that counts: {listed}" if verdict.word == "pass" else listed
 
@@ -348,7 +349,11 @@ def meaning(change: Change | Defect, case: Case, *, allowed: str = "") -> str:
 
 
 def worst_meaning(verdict: Verdict) -> str:
-    """Of the law that is newly broken, else of the gravest change; "" where nothing moved."""
+    """Of what happened, else of the law that is newly broken, else of the gravest change; "" where nothing moved."""
+    if verdict.grounds.finding == "completes":
+        return ""
+    if verdict.grounds.now or verdict.grounds.before:
+        return "; ".join(_happened(verdict.grounds.now, verdict.grounds.before))
     fresh = [defect for defect in verdict.defects if not defect.standing]
     described: tuple[Change | Defect, ...] = (*fresh, *verdict.changes)
     return meaning(described[0], verdict.case) if described else ""
