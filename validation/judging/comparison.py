@@ -16,7 +16,7 @@ from scenarios.scenario import Noise, Scenario
 from validation.judging.changes import changes_between, defects_of
 from validation.judging.ensembles import COMPLETED, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
-from validation.judging.outcomes import of_outcomes, on_one_side
+from validation.judging.outcomes import ends_elsewhere, of_outcomes, on_one_side
 from validation.judging.policy import EXACT, MEDIANS, ROUND_OFF, TWOFOLD
 from validation.judging.severity import Scales, scales_of
 from validation.judging.verdict import FLOOR, Change, Defect, Move, Weight
@@ -95,11 +95,14 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
 
 def is_chaotic(comparison: Comparison) -> bool:
     """Whether it takes perturbed initial states to say what changed: a metric moved that one run of each side measures
-    only roughly, or a chaotic one that measures a law differs by what ensembles can resolve and one run cannot."""
+    only roughly, or a chaotic one that measures a law differs by what ensembles can resolve and one run cannot; or a
+    body ends elsewhere, which may be chance."""
     before = {m.metric: m for m in comparison.old.measurements}
     after = {m.metric: m for m in comparison.new.measurements}
     moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)
-    return moved or any(
+    if moved or ends_elsewhere(comparison.scenario.scene, comparison.old, comparison.new):
+        return True
+    return any(
         m.noise == "chaotic" and law_of(metric) and metric in before and _apart(before[metric], m)
         for metric, m in after.items()
     )
@@ -128,6 +131,8 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     starts = ensemble.happened if ensemble else ()
     now, before = on_one_side(old, new, starts)
     sign = of_outcomes(old, new, starts) or of_severity(changes, broken, mended)
+    if sign == "same" and ends_elsewhere(scenario.scene, old, new) and (ensemble is None or ensemble.to_the_end):
+        sign = "different"
     return Comparison(
         scenario=scenario,
         old=old,

@@ -75,6 +75,11 @@ class EnsembleEvidence:
         others where the ensembles saw the whole motion."""
         return metric in self.judged and (noise == "chaotic" or self.until == 1.0)
 
+    @property
+    def to_the_end(self) -> bool:
+        """Whether the starts of both sides agree on the whole motion: where it ends is no chance then."""
+        return bool(self.judged) and self.until == 1.0
+
 
 def compare(old: Ensemble, new: Ensemble) -> list[Comparison]:
     """Every chaotic metric, up to the longest horizon of both; how many starts completed.
@@ -154,25 +159,24 @@ def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvide
     found = {}
     for key, comparisons in compared.items():
         settled_here = [replace(c, contrast=replace(c.contrast, p=next(p))) for c in comparisons]
-        if settled_here:
-            of_metrics = [c for c in settled_here if c.what is None]
-            found[key] = EnsembleEvidence(
-                until=min(c.until for c in settled_here),
-                judged=frozenset(c.metric for c in of_metrics) - {COMPLETED},
-                changes=tuple(change for c in of_metrics for change in [_change(c)] if change is not None),
-                happened=tuple(
-                    Contrasted(
-                        what=c.what,
-                        old=c.starts[0],
-                        new=c.starts[1],
-                        sizes=c.sizes,
-                        p=c.contrast.p,
-                        more=c.contrast.effect > 0.5,
-                    )
-                    for c in settled_here
-                    if c.what is not None
-                ),
-            )
+        of_metrics = [c for c in settled_here if c.what is None]
+        found[key] = EnsembleEvidence(
+            until=min((c.until for c in settled_here), default=0.0),
+            judged=frozenset(c.metric for c in of_metrics) - {COMPLETED},
+            changes=tuple(change for c in of_metrics for change in [_change(c)] if change is not None),
+            happened=tuple(
+                Contrasted(
+                    what=c.what,
+                    old=c.starts[0],
+                    new=c.starts[1],
+                    sizes=c.sizes,
+                    p=c.contrast.p,
+                    more=c.contrast.effect > 0.5,
+                )
+                for c in settled_here
+                if c.what is not None
+            ),
+        )
     return found
 
 

@@ -8,6 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
+
+from scenarios import mass
+from scenarios.scene import Scene
 from validation.judging.policy import FALSE_DISCOVERIES
 from validation.records.case import Result
 from validation.records.outcome import OPPOSITE, Outcome
@@ -107,3 +111,14 @@ def on_one_side(
         )
 
     return only(new.outcomes, old.outcomes), only(old.outcomes, new.outcomes)
+
+
+def ends_elsewhere(scene: Scene, old: Result, new: Result) -> bool:
+    """Whether a free body ends further from where it ended on the other side than its diameter: nobody overlooks that.
+    False where a motion is not at hand."""
+    if old.trajectory is None or new.trajectory is None:
+        return False
+    way = new.trajectory.position[-1] - old.trajectory.position[-1]
+    apart = np.sqrt(np.einsum("bi,bi->b", way, way))
+    size = np.array([2.0 * mass.bounding_radius(body.shape) for body in scene.bodies])
+    return bool(((apart > size) & [not body.fixed for body in scene.bodies]).any())

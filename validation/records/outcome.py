@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Fault = Literal["went through", "left", "came apart", "blew up", "hangs"]
+Fault = Literal["went through", "left", "came apart", "blew up", "hangs", "stopped"]
 """Always wrong, whatever the scene. went through: a body, of a body or boundary that should have held it. left: of a
 body, its closed container. came apart: of two bodies at a joint. blew up: more energy came from nowhere than the scene
-has. hangs: held by nothing against gravity."""
+has. hangs: held by nothing against gravity. stopped: should go on to the end by its exact
+motion, and hardly moves."""
 
 Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "never rested"]
 """Right or wrong only against what should happen. The first four name the bodies; one that is between the two words, a

@@ -150,7 +150,8 @@ def test_both_are_compared_up_to_the_longest_horizon_that_both_have() -> None:
     found = evidence(old, worse)
     assert found and found.until == 0.25
     assert "medians of the first quarter of 20 starts" in describe_change(found.changes[0], case())
-    assert evidence(old, ensemble(horizon=0.05)) is None
+    nothing = evidence(old, ensemble(horizon=0.05))
+    assert nothing and (nothing.judged, nothing.to_the_end) == (frozenset(), False)
 
 
 def test_a_part_of_the_motion_decides_on_chaotic_metrics_alone() -> None:

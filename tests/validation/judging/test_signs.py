@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue import scenario_of
 from tests.validation.judging.test_compare import side
-from tests.validation.store.made import measurement
+from tests.validation.store.made import falling, measurement
 from validation.engines import engine_of, present_engines
 from validation.judging.comparison import compare
-from validation.judging.ensembles import Ensemble, settled
+from validation.judging.ensembles import Ensemble, Series, settled
 from validation.judging.ensembles import compare as compare_starts
 from validation.judging.outcomes import counts_of
 from validation.metrics import METRICS
@@ -172,6 +172,31 @@ def test_what_nothing_calls_right_or_wrong_is_different_where_most_starts_turn()
 def test_an_ensemble_of_before_outcomes_leaves_the_word_to_the_single_runs():
     old = replace(starts(), happened=None)
     assert by_starts(of(FLAT), of(FLAT, outcomes=(FELL,)), old, starts(fell=9)) == "worse"
+
+
+@pytest.mark.parametrize(("far", "sign"), [(0.3, "same"), (2.0, "different")])
+def test_a_body_that_ends_more_than_its_diameter_elsewhere_is_different(far: float, sign: str):
+    motion = falling(bodies=3)
+    pose = motion.pose.copy()
+    pose[-1, 1, 0] += far
+    here, there = (replace(of(FLAT), trajectory=t) for t in (motion, replace(motion, pose=pose, state_hash="")))
+    assert told(here, there) == told(there, here) == sign
+
+
+@pytest.mark.parametrize(("known", "sign"), [((1.0,), "different"), ((0.5,), "same"), ((), "same")])
+def test_but_not_where_the_end_is_chance(known: tuple[float, ...], sign: str):
+    """The starts of both sides agree to the end, for half of the motion, for too little to measure anything."""
+    motion = falling(bodies=3)
+    here, there = (
+        replace(of(FLAT), trajectory=replace(motion, pose=motion.pose + shift, state_hash="")) for shift in (0.0, 2.0)
+    )
+    of_each = tuple(
+        Series(until=until, metric="penetration_mean", unit="m", better="lower", noise="chaotic", floor=1e-6,
+               values=(1e-3,) * 20)
+        for until in known
+    )  # fmt: skip
+    both = Ensemble(starts=20, seed=1, completed=20, horizon=0.0, series=of_each, happened=())
+    assert by_starts(here, there, both, both) == sign
 
 
 @pytest.mark.parametrize(

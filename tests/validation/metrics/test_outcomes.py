@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scenarios.joints import Revolute
-from scenarios.scene import Bowl
+from scenarios.scene import Bowl, Cylinder, SpatialBody
 from tests.validation.metrics.motions import (
     FLOOR,
     GROUND,
@@ -72,6 +72,29 @@ def test_in_space_too():
     assert ("went through", ("ball", "ground")) in happened(space(ball(), boundaries=(FLOOR,)), fall)
 
 
+@pytest.mark.parametrize(("sideways", "through"), [(False, True), (True, False)])
+def test_what_starts_deep_in_a_plate_must_come_out_on_its_own_side(sideways: bool, through: bool):
+    """The middle of a block 0.4 m high is above the middle of the plate by 5 mm: out is up. It moves away at 1 m/s."""
+    t = times(1.0)
+    x, y = (t, 0.0) if sideways else (0.0, -t)
+    motion = planar(t, columns(x, -0.005 + y, 0.0), columns(1.0 * sideways + 0.0 * t, sideways - 1.0, 0.0))
+    scene = plane(block("block", 0.2, 0.4, position=(0.0, -0.005)), THIN, gravity=(0.0, 0.0))
+    up = planar(t, columns(0.0, -0.005 + t, 0.0), columns(0.0 * t, 1.0, 0.0))
+    assert ("went through", ("block", "thin")) not in happened(scene, with_fixed(up, (0.0, -0.01, 0.0)))
+    found = happened(scene, with_fixed(motion, (0.0, -0.01, 0.0)))
+    assert (("went through", ("block", "thin")) in found) == through
+
+
+def test_what_went_through_once_it_had_come_out_did_so_too():
+    """Deep at the start, out above, then down through the plate."""
+    t = times(2.0)
+    y = -0.005 + np.where(t < 1.0, t, 2.0 - t) - 2.0 * np.maximum(t - 1.5, 0.0)
+    motion = planar(t, columns(0.0, y, 0.0), columns(0.0, np.gradient(y, t), 0.0))
+    scene = plane(block("block", 0.2, 0.4, position=(0.0, -0.005)), THIN, gravity=(0.0, 0.0))
+    found = happened(scene, with_fixed(motion, (0.0, -0.01, 0.0)))
+    assert 1.5 < found["went through", ("block", "thin")].time < 2.0
+
+
 def test_a_disc_outside_its_bowl_left_it():
     scene = plane(disc(radius=0.2, position=(0.0, -0.8)), boundaries=(Bowl(name="bowl", radius=1.0),))
     assert ("left", ("ball", "bowl")) in happened(scene, falling(-0.8))
@@ -134,6 +157,26 @@ def test_a_body_on_its_side_fell_over_and_a_ball_cannot():
     assert not any(kind in ("fell over", "stood") for kind, _ in happened(plane(disc()), turning))
     rests = spatial(t, columns(0.0, 0.0, 0.0 * t), columns(0.0, 0.0, 0.0 * t))
     assert ("stood", ("box",)) in happened(space(box()), rests)
+
+
+def test_a_cylinder_that_rolls_on_its_side_has_not_fallen_and_one_that_tips_has():
+    """Its axis is z of the body."""
+    t, c = times(1.0), np.sqrt(0.5)
+    scene = space(SpatialBody(name="drum", shape=Cylinder(radius=0.5, length=1.0), mass=1.0), boundaries=(FLOOR,))
+    C, S, at = np.cos(t), np.sin(t), columns(0.0 * t, 0.0, 0.0)
+    lying = c * columns(C, C, S, -S)  # turned by 90 degrees about x, then by 2 t about its axis, the world's -y
+    assert ("stood", ("drum",)) in happened(scene, spatial(t, at, 0.0 * at, orientation=lying))
+    assert ("fell over", ("drum",)) in happened(scene, spatial(t, at, 0.0 * at, orientation=columns(C, S, 0.0, 0.0)))
+
+
+def test_what_should_move_on_and_only_creeps_has_stopped():
+    """1 m/s for 2 s is right; it goes on by 1 cm in the last second. Half as fast is slow, and has not stopped."""
+    scene, t = plane(disc(), duration=2.0), times(2.0)
+    right = truth(pose=lambda t: columns(t, 0.0, 0.0)[:, None], span=(0.0, 1e3))
+    for speed, stops in ((0.01, True), (0.5, False)):
+        x = np.where(t < 1.0, t, 1.0 + speed * (t - 1.0))
+        found = happened(scene, planar(t, columns(x, 0.0, 0.0), columns(np.gradient(x, t), 0.0, 0.0)), right)
+        assert (("stopped", ("ball",)) in found) == stops
 
 
 def test_a_fact_is_right_or_wrong_by_the_exact_motion_and_unknown_without_one():

@@ -1,0 +1,133 @@
+"""Which bodies went through which: by a deep overlap, between two samples, or out by the far side."""
+
+from typing import Any
+
+import numpy as np
+
+from reference_engine import elementary
+from scenarios import mass
+from validation.metrics.axes import to_body_axes
+from validation.metrics.observation import Array, Flags, Observation, bounding_radius, length, shared
+from validation.metrics.proximity import pairs, proximities
+from validation.metrics.statics import width
+from validation.records.trajectory import PlanarTrajectory
+
+THROUGH = 0.5  # of the width of the thinner
+BACKWARDS = -0.5  # cosine between the ways out before and after: more than 120 degrees
+MOST_POINTS = 10_000  # on a way through a body
+MOST_WAYS = 20_000  # of one body through another: in larger heaps nobody looks for a body between two samples
+
+
+def passages(o: Observation) -> dict[tuple[int, int], int]:
+    """Pairs of which one went through the other -> the sample at which that is seen first, in order of these."""
+    found, at_first = overlaps(o)
+    for pair, sample in crossings(o).items():
+        if pair not in at_first:
+            found[pair] = min(sample, found.get(pair, sample))
+    return dict(sorted(found.items(), key=lambda one: one[1]))
+
+
+def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
+    """Pairs that overlap by THROUGH -> the first such sample; and those that the scene starts so.
+
+    Of these it is the first after they have come apart, or the one at which they come apart on the far side: against
+    the shortest way out at the start, by which they have to part.
+    """
+    near = proximities(o)
+    deepest = o.scenario.laws.get("penetration_max", 0.0) if o.scene.contact.compliant else 0.0
+    deep = near.gap < -np.maximum(THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]), deepest)
+    found: dict[tuple[int, int], int] = {}
+    began: dict[tuple[int, int], Array | None] = {}  # way out of the start; None: they have come apart since
+    code = near.a * (1 + len(width(o))) + near.b
+    rows = np.flatnonzero(np.isin(code, code[deep]))
+    for row in rows[np.argsort(near.sample[rows], kind="stable")].tolist():
+        pair, sample = (int(near.a[row]), int(near.b[row])), int(near.sample[row])
+        if pair in found:
+            continue
+        if sample == 0:
+            if deep[row]:
+                began[pair] = seen_from(o, pair[1], 0, near.normal[row])
+        elif (way := began.get(pair)) is None:
+            if deep[row]:
+                found[pair] = sample
+        elif near.gap[row] >= 0.0:
+            began[pair] = None
+            if float((way * seen_from(o, pair[1], sample, near.normal[row])).sum()) < BACKWARDS:
+                found[pair] = sample
+    return found, set(began)
+
+
+@shared
+def crossings(o: Observation) -> dict[tuple[int, int], int]:
+    """Pairs of bodies of which one centre of mass went through the other between two samples -> the sample after it.
+
+    Asked of steps longer than half the width of what is crossed; shorter ones leave an overlap at some sample.
+    """
+    found: dict[tuple[int, int], int] = {}
+    step = length(np.diff(o.trajectory.position, axis=0))  # (S - 1, B)
+    longest = step.max(axis=0, initial=0.0)
+    both = np.array(pairs(o), np.int64).reshape(-1, 2)
+    both = both[both[:, 1] < len(longest)]  # whoever is behind a boundary stays in it
+    ways = np.concatenate([both, both[:, ::-1]])
+    ways = ways[longest[ways].sum(axis=1) > THROUGH * width(o)[ways[:, 1]]]
+    for a, b in ways.tolist() if len(ways) <= MOST_WAYS else ():
+        apart = length(o.trajectory.position[:, a] - o.trajectory.position[:, b])
+        both_steps = step[:, a] + step[:, b]
+        passed = np.minimum(apart[1:], apart[:-1]) < both_steps + bounding_radius(o)[b]
+        for k in np.flatnonzero((both_steps > THROUGH * width(o)[b]) & passed).tolist():
+            if went_into(o, a, b, k):
+                pair = (min(a, b), max(a, b))
+                found[pair] = min(found.get(pair, k + 1), k + 1)
+                break
+    return found
+
+
+def went_into(o: Observation, a: int, b: int, k: int) -> bool:
+    """Whether the straight way of a's centre from sample k to the next, seen from b, leads through b."""
+    position = o.trajectory.position
+    way = np.stack([seen_from(o, b, sample, position[sample, a] - position[sample, b]) for sample in (k, k + 1)])
+    steps = int(min(MOST_POINTS, 1 + 4.0 * float(length(way[1] - way[0])) / width(o)[b]))
+    points = way[0] + np.linspace(0.0, 1.0, steps + 1)[:, None] * (way[1] - way[0])
+    return bool(inside(o.scene.bodies[b].shape, points).any())
+
+
+def seen_from(o: Observation, body: int, sample: int, vector: Array) -> Array:
+    """(D,) of a vector of the world: in the body's axes; boundaries do not turn."""
+    t = o.trajectory
+    if body >= len(o.scene.bodies):
+        return vector
+    if isinstance(t, PlanarTrajectory):
+        c, s = elementary.cos(t.angle[sample, body]), elementary.sin(t.angle[sample, body])
+        return np.array([c * vector[0] + s * vector[1], c * vector[1] - s * vector[0]])
+    return to_body_axes(t.orientation[sample, body], vector)
+
+
+def inside(shape: Any, points: Array) -> Flags:
+    """(N,) of points (N, D) in the body's frame."""
+    size = np.abs(points)
+    match shape.kind:
+        case "disc" | "sphere":
+            return length(points) < shape.radius
+        case "box":
+            return np.asarray((size < 0.5 * np.array(shape.size)).all(axis=1))
+        case "ellipsoid":
+            return length(points / np.array(shape.semi_axes)) < 1.0
+        case "cylinder":
+            return (length(points[:, :2]) < shape.radius) & (size[:, 2] < 0.5 * shape.length)
+        case "capsule":
+            beyond = np.maximum(size[:, 2] - 0.5 * shape.length, 0.0)
+            return elementary.hypot(length(points[:, :2]), beyond) < shape.radius
+        case "convex-mesh":
+            from scipy.spatial import ConvexHull  # takes long to import
+
+            faces = ConvexHull(shape.points).equations
+            return np.asarray((np.einsum("nd,fd->nf", points, faces[:, :3]) + faces[:, 3] < 0.0).all(axis=1))
+    corners = (
+        mass.arc_outline(shape.vertices, shape.bulges) if shape.kind == "arc-polygon" else np.array(shape.vertices)
+    )
+    following, x, y = np.roll(corners, -1, axis=0), points[:, :1], points[:, 1:]
+    crosses = (corners[:, 1] > y) != (following[:, 1] > y)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = (y - corners[:, 1]) / (following[:, 1] - corners[:, 1])
+    times: Array = (crosses & (x < corners[:, 0] + share * (following[:, 0] - corners[:, 0]))).sum(axis=1)
+    return np.asarray(times % 2 == 1)
