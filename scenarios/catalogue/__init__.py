@@ -4,7 +4,7 @@
 
 A family is a function from parameters to a scenario, its name, what it is of, and the parameters of it that the
 canonical suite runs: none of those in compliant contact, whose kernels take 9 s to
-compile at first use, nor of `incline-throw`, boxes in space, which the reference engine declines. The order of the
+compile at first use, nor of `incline-throw` and `walkers`, which the reference engine declines. The order of the
 table is that of the report.
 """
 
@@ -22,7 +22,7 @@ ORDER = """
     upright_block stack bouncing.BALL ball_with_drag bouncing.BLOCK tumbling_block free_tumble incline_slide
     incline_throw thrown_box slide_to_roll sliding_ladder newtons_cradle.APART newtons_cradle.IN_CONTACT single_impact
     rocking_block overlapped_start pair_at_rest block_against_wall pendulum double_pendulum four_bar slider_crank
-    andrews heavy_top sphere_in_sphere break_rack dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid
+    andrews walkers heavy_top sphere_in_sphere break_rack dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid
     rising_egg ellipsoid_heaps.THREE ellipsoid_heaps.IN_SPHERE ellipsoid_heaps.LATTICE compliant.BOUNCE
     compliant.REST compliant.CRADLE compliant.ROLLING
 """
@@ -52,11 +52,12 @@ def suite_size() -> int:
 
 
 def comparison_suite() -> list[Scenario]:
-    """What versions of an engine are compared by: the canonical suite, and every pair of shapes in space."""
+    """What versions of an engine are compared by: the canonical suite, every pair of shapes in space, and walkers."""
     pairs = [FAMILIES["pair-at-rest"].scenario(given) for given in pair_at_rest.EVERY_PAIR]
     suite = canonical_suite()
     known = {scenario.label for scenario in suite}
-    return suite + [pair for pair in pairs if pair.label not in known]
+    more = [*pairs, FAMILIES["walkers"].scenario()]
+    return suite + [scenario for scenario in more if scenario.label not in known]
 
 
 def scenario_of(word: str) -> Scenario:

@@ -9,7 +9,6 @@ their own under this same adapter, so it works for older releases too.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,8 +23,8 @@ from validation.running.processes.pool import Pool, Reply
 from validation.running.runner import Limits, Plan, engine_remotes
 
 MOST_STATES = 120  # of a scenario, that a step is taken from; spread over its time
+MOST_RELATED = 60  # likewise, for relations: of both motions
 Pair = tuple[tuple[Plan, Plan], tuple[Result, Result]]
-Settings = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +32,15 @@ class Steps:
     """What to take steps with, and from which states."""
 
     plan: Plan
-    settings: tuple[Settings, ...]
+    settings: Mapping[str, Value]
     states: Trajectory
 
 
 def take_steps(
     pool: Pool, wanted: Sequence[Steps], limit: Limits, progress: Progress | None = None, title: str = ""
-) -> list[tuple[Trajectory, ...] | str]:
-    """One step from every state, in the order of `settings`; or why not, in a line."""
-    found: dict[int, tuple[Trajectory, ...] | str] = {}
+) -> list[Trajectory | str]:
+    """One step from every state; or why not, in a line."""
+    found: dict[int, Trajectory | str] = {}
     left, asked = list(enumerate(wanted))[::-1], dict[int, int]()
     with (progress or Progress()).bar(title, len(wanted)) as bar:
         while left or asked:
@@ -60,7 +59,7 @@ def _ask(pool: Pool, steps: Steps, limit: Limits) -> int:
     scene = steps.plan.scene_text.encode()
     header: dict[str, Any] = {
         "dt": steps.plan.case.identity.dt,
-        "replay": [dict(one) for one in steps.settings],
+        "replay": dict(steps.settings),
         "scene_bytes": len(scene),
         "time_limit": limit.time_limit,
         "memory_limit": limit.memory_limit,
@@ -69,12 +68,11 @@ def _ask(pool: Pool, steps: Steps, limit: Limits) -> int:
     return pool.ask(remote, header, scene + to_bytes(steps.states))
 
 
-def _answer(reply: Reply) -> tuple[Trajectory, ...] | str:
+def _answer(reply: Reply) -> Trajectory | str:
     if reply.header["outcome"] != "completed":
         return f"{reply.header['outcome'].replace('_', ' ')}: {reply.header['reason']}"
-    ends = np.cumsum([0, *reply.header["sizes"]]).tolist()
     try:
-        return tuple(from_bytes(reply.body[a:b]) for a, b in pairwise(ends))
+        return from_bytes(reply.body)
     except TrajectoryError as error:
         return f"gave no states: {error}"
 
@@ -89,7 +87,7 @@ def replays_of(
     reasons = [_why_not(pool, pair) for pair in pairs]
     states = [None if why else chosen(_motion(pair[1][0]), most) for why, pair in zip(reasons, pairs)]
     wanted = [
-        Steps(plan=plan, settings=(plan.case.settings,), states=from_states)
+        Steps(plan=plan, settings=plan.case.settings, states=from_states)
         for pair, from_states in zip(pairs, states)
         if from_states is not None
         for plan in pair[0]
@@ -101,17 +99,15 @@ def replays_of(
     ]
 
 
-def _replay(
-    pair: Pair, states: Trajectory, one: tuple[Trajectory, ...] | str, other: tuple[Trajectory, ...] | str
-) -> Replay:
+def _replay(pair: Pair, states: Trajectory, one: Trajectory | str, other: Trajectory | str) -> Replay:
     for plan, answer in zip(pair[0], (one, other)):
         if isinstance(answer, str):
             return Replay(reason=f"{plan.case.engine_label}: {answer}")
     assert not isinstance(one, str) and not isinstance(other, str)
     scenario, motion = pair[0][0].scenario, _motion(pair[1][0])
     rows = np.searchsorted(motion.time, states.time).tolist()
-    found = compare(scenario, states, one[0], other[0], rows)
-    return replace(found, own=own_distance(motion, states, one[0], scenario.scene))
+    found = compare(scenario, states, one, other, rows)
+    return replace(found, own=own_distance(motion, states, one, scenario.scene))
 
 
 def _motion(result: Result) -> Trajectory:
@@ -148,7 +144,7 @@ def relations_of(
     progress: Progress | None = None,
     *,
     all_of_them: bool = False,
-    most: int = MOST_STATES,
+    most: int = MOST_RELATED,
 ) -> list[Promises]:
     """Of each pair, the relations that both sides have: the cheap ones, or `all_of_them`.
 
@@ -157,7 +153,7 @@ def relations_of(
     asked = {i: _Asked.of(pool, pair, all_of_them, most) for i, pair in enumerate(pairs) if not _why_not(pool, pair)}
     wanted = [steps for one in asked.values() for steps in one.steps()]
     answers = iter(take_steps(pool, wanted, limit, progress, "what documents promise"))
-    found = {i: one.promises([next(answers) for _ in range(4)]) for i, one in asked.items()}
+    found = {i: one.promises([next(answers) for _ in one.steps()]) for i, one in asked.items()}
     return [found.get(i) or Promises(reason=_why_not(pool, pair)) for i, pair in enumerate(pairs)]
 
 
@@ -183,49 +179,32 @@ class _Asked:
             round_off=(old["round_off"], new["round_off"]),
         )
 
-    def ways(self, plan: Plan) -> list[dict[str, Value]]:
-        """Settings: first those of the case, then both ways of each relation in turn."""
-        given = dict(plan.case.settings)
-        return [given, *({**given, **way} for one in self.relations for way in (one.one, one.other))]
-
     def steps(self) -> Iterator[Steps]:
-        """Of each side: every way from the states; then the case's own settings from the states perturbed."""
+        """Of each side: the settings of the case, the same from perturbed states, both ways of each relation."""
         for plan, round_off in zip(self.plans, self.round_off):
+            given = plan.case.settings
             moved = perturbed(self.states, plan.scenario.scene, round_off)
-            yield Steps(plan=plan, settings=tuple(_distinct(self.ways(plan))), states=self.states)
-            yield Steps(plan=plan, settings=(plan.case.settings,), states=moved)
+            yield from (Steps(plan=plan, settings=given, states=states) for states in (self.states, moved))
+            for way in (way for one in self.relations for way in (one.one, one.other)):
+                yield Steps(plan=plan, settings={**given, **way}, states=self.states)
 
-    def promises(self, answers: Sequence[tuple[Trajectory, ...] | str]) -> Promises:
-        """Of four answers, two of each side, as `steps` asks for them."""
-        taken_steps = [answer for answer in answers if not isinstance(answer, str)]
-        if len(taken_steps) < len(answers):
+    def promises(self, answers: Sequence[Trajectory | str]) -> Promises:
+        """Of what `steps` asks for, in its order."""
+        after = [answer for answer in answers if not isinstance(answer, str)]
+        if len(after) < len(answers):
             return Promises(reason=next(answer for answer in answers if isinstance(answer, str)))
-        numbers = range(len(self.relations))
-        sides = [[self._agreed(side, k, *taken_steps[2 * side : 2 * side + 2]) for k in numbers] for side in (0, 1)]
-        found = [
-            Related(relation=relation, states=len(self.states.time), sides=both)
-            for relation, both in zip(self.relations, zip(*sides))
-        ]
+        half = len(after) // 2
+        both = zip(self._agreed(0, after[:half]), self._agreed(1, after[half:]))
+        states = len(self.states.time)
+        found = [Related(relation=of, states=states, sides=sides) for of, sides in zip(self.relations, both)]
         return Promises(related=tuple(found))
 
-    def _agreed(self, side: int, k: int, steps: Sequence[Trajectory], moved: Sequence[Trajectory]) -> Agreed:
-        relation, scenario = self.relations[k], self.plans[side].scenario
-        ways = self.ways(self.plans[side])
-        distinct = _distinct(ways)
-        own, one, other = (steps[distinct.index(way)] for way in (ways[0], *ways[1 + 2 * k : 3 + 2 * k]))
-        if relation is SAME_AGAIN:
-            other = steps[-1]
-        limit = limits(self.states, own, moved[0], scenario.scene, relation.agree, self.round_off[side])
-        return agreed(scenario, self.states, one, other, limit)
-
-
-def _distinct(ways: Sequence[dict[str, Value]]) -> list[dict[str, Value]]:
-    """Each once; the first also at the end, for the same step again."""
-    found: list[dict[str, Value]] = []
-    for way in ways:
-        if way not in found:
-            found.append(way)
-    return [*found, ways[0]]
+    def _agreed(self, side: int, after: Sequence[Trajectory]) -> Iterator[Agreed]:
+        """Each relation on one side."""
+        scenario, (own, moved, *ways) = self.plans[side].scenario, after
+        for relation, one, other in zip(self.relations, ways[::2], ways[1::2]):
+            limit = limits(self.states, own, moved, scenario.scene, relation.agree, self.round_off[side])
+            yield agreed(scenario, self.states, one, other, limit)
 
 
 def _states_of_both(pair: Pair, most: int) -> Trajectory:

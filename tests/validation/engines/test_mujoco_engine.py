@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from scenarios.catalogue import FAMILIES
+from scenarios.catalogue.walkers import walkers
 from scenarios.scene import (
     ContactLaw,
     Ellipsoid,
@@ -32,6 +34,9 @@ from validation.engines.engine import NotFiniteError, resolve_settings
 from validation.engines.mujoco import model as mujoco_model
 from validation.engines.mujoco.adapter import SETTINGS, MuJoCo
 from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.replay import one_step
+from validation.judging.evidence.replay import chosen
+from validation.judging.relations import agreed, limits, perturbed
 
 PULL = 0.1  # m/s^2 beyond what friction holds
 
@@ -309,3 +314,33 @@ def test_what_mujoco_cannot_represent_it_declines_in_words() -> None:
     )
     closed = space(*triangle, joints=ring, duration=1.0)
     assert "'3' closes a loop" in str(MuJoCo().declines(closed))
+
+
+# --- branched bodies ------------------------------------------------------------------------------------------
+
+
+def test_walkers_have_so_many_degrees_of_freedom_that_mujoco_picks_the_sparse_jacobian() -> None:
+    """From 60 on, where the setting is "auto": stacks and piles of the catalogue are solved by dense matrices."""
+    given = walkers().scene
+    model = mujoco_model.build_model(given, DT, resolve_settings(MuJoCo(), "default", {}, given, DT))[0]
+    assert model.nv == 4 * 22 >= 60
+    assert mujoco.mj_isSparse(model)
+
+
+@pytest.mark.slow
+def test_dense_and_sparse_jacobian_agree_on_walkers_but_in_the_release_that_got_the_sparse_one_wrong() -> None:
+    """MuJoCo 4.0.0 has a wrong factor of the Hessian there (issue 3767, mended in 4.0.1)."""
+    engine, scenario = MuJoCo(), FAMILIES["walkers"].scenario({"n": 3})
+    settings = resolve_settings(engine, "default", {}, scenario.scene, DT)
+    states = chosen(engine.simulate(scenario.scene, DT, settings), 60)
+    moved = perturbed(states, scenario.scene, engine.round_off)
+    [relation] = [one for one in engine.relations if "Jacobian" in one.name]
+    one, other = (
+        one_step(engine, scenario.scene, DT, settings | way, states) for way in (relation.one, relation.other)
+    )
+    own, condition = (one_step(engine, scenario.scene, DT, settings, at) for at in (states, moved))
+    limit = limits(states, own, condition, scenario.scene, relation.agree, engine.round_off)
+    assert np.median(limit) < 1e-10
+    found = agreed(scenario, states, one, other, limit)
+    assert found.met is (mujoco.__version__ != "4.0.0")
+    assert found.met or found.size > 0.01

@@ -7,14 +7,13 @@ Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
-    {"id", "dt", "replay": [settings, ...], "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason",
-                                                                      "sizes": [...]} + as many trajectories
+    {"id", "dt", "replay": settings, "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason"} + states
 is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
 child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
 request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of
 what it costs in a process just forked. A simulation's reply has the trajectory's bytes, then the step times as
 float64; the header says how many. A replay's states are a trajectory, behind the scene's "scene_bytes"; what comes back
-is one step from each of them, for each of the settings.
+is one step from each of them.
 """
 
 import contextlib
@@ -312,13 +311,12 @@ def simulate(
 
 
 def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) -> bytes:
-    """One step from each state, for each of the settings."""
+    """One step from each state."""
     try:
-        before = from_bytes(states)
-        after = [to_bytes(one_step(engine, scene, request["dt"], one, before)) for one in request["replay"]]
+        after = one_step(engine, scene, request["dt"], request["replay"], from_bytes(states))
     except Exception as error:
         return failed(engine, error)
-    return pack({"outcome": "completed", "reason": "", "sizes": [len(one) for one in after]}, b"".join(after))
+    return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
 
 
 def failed(engine: Any, error: Exception) -> bytes:
