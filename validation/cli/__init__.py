@@ -23,6 +23,7 @@ COMMANDS = {
     "show": "Show one case: its numbers, and its motion as a page, a GIF or a picture.",
     "history": "Show the metrics of a case over the runs: steps, drift, and since which commit.",
     "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",
+    "versions": "Run scenarios on the releases of an engine: what changed from one to the next.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",

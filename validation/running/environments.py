@@ -59,7 +59,11 @@ class Environment:
     @property
     def command(self) -> list[str]:
         """What starts a fork server in it; the server's own arguments follow."""
-        return [str(self.python), "-I", "-B", "-c", START, str(lent_folder())]  # -B: what is lent is not written to
+        return _command(self.python)
+
+
+def _command(python: Path) -> list[str]:
+    return [str(python), "-I", "-B", "-c", START, str(lent_folder())]  # -B: what is lent is not written to
 
 
 def is_here(choice: EngineChoice) -> bool:
@@ -88,6 +92,11 @@ def is_made(choice: EngineChoice) -> bool:
     """Raises BuildError."""
     requirement, folder = _wanted(choice)
     return _found(folder, requirement) is not None
+
+
+def command_of(choice: EngineChoice) -> list[str]:
+    """What will start a fork server of it, once its environment is made. Raises BuildError."""
+    return _command(_python(_wanted(choice)[1]))
 
 
 def must_be_possible(choice: EngineChoice) -> None:
