@@ -70,11 +70,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict
     hostile = [folder / f"{name}.json" for name in (MARKUP.replace("/", ""), LONG, RIGHT_TO_LEFT)]
     for path in hostile:
         path.write_text(scene)
-    words = ["stack:n=3", "bouncing-ball", *map(str, hostile)]
+    words = ["stack:n=3,mass_ratio=100", "bouncing-ball", *map(str, hostile)]
     engines = ["--engine", "pymunk", "--engine", "mujoco"]
     assert upright("run", *words, *engines, folder=folder).returncode == 0
     assert upright("accept", "--reason", REASON, "--who", WHO, folder=folder).returncode == 0
-    assert upright("check", "stack:n=3", "--engine", "pymunk:iterations=1", folder=folder).returncode == 1
+    assert (
+        upright("check", "stack:n=3,mass_ratio=100", "--engine", "pymunk:iterations=2", folder=folder).returncode == 1
+    )
     old, run, number = hostile_runs(folder)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -134,7 +136,9 @@ def test_the_inbox_says_what_got_worse_and_shows_it_moving(page: Any, address: s
     assert page.inner_text("h1.page").startswith("1 regression")
     assert WHO in page.inner_text("body"), "who accepted"
     row = page.inner_text("[data-testid=inbox] tbody tr >> nth=0")
-    assert "regressed" in row and "stack:n=3 on pymunk@fair:iterations=1" in row and "tolerances" in row
+    assert (
+        "regressed" in row and "stack:n=3,mass_ratio=100 on pymunk@fair:iterations=2" in row and "moved (wrong)" in row
+    )
     frame = page.wait_for_selector("iframe").content_frame()
     frame.wait_for_selector("canvas")
     assert frame.inner_text("figcaption").split() == ["now", "accepted"], "over each other"
@@ -148,7 +152,7 @@ def test_from_the_inbox_to_the_review_to_the_case_and_its_replay(page: Any, addr
     settled(page)
     page.wait_for_selector("[data-testid=evidence] >> text=first divergence")
     assert "group=" in page.url and "run=2" in page.url, "a link to pass on"
-    page.wait_for_selector("text=at rest")
+    page.wait_for_selector("text=moved (wrong)")
     page.click("a.go:has-text('Case')")
     page.wait_for_url("**/case?case=*")
     settled(page)
@@ -176,13 +180,18 @@ def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, addres
     page.goto(f"{address}/engines?run=1")
     settled(page)
     text = page.wait_for_selector("[data-testid=matrix]").inner_text()
-    assert "stack:n=3" in text and "truth error of first apex" in text and "declined" in text and "mm" in text
+    assert (
+        "stack:n=3,mass_ratio=100" in text
+        and "truth error of first apex" in text
+        and "declined" in text
+        and "mm" in text
+    )
     assert page.inner_text("body").count("profile fair; time step 1/240 s") == 1
     reasons = page.wait_for_selector("[data-testid=failures]").inner_text()
     assert "restitution" in reasons and "upright run bouncing-ball --engine mujoco@fair" in reasons
     page.goto(f"{address}/engines?run=2")
     page.wait_for_selector("[data-testid=matrix] >> text=regressed")
-    assert "pymunk:iterations=1" in page.inner_text("[data-testid=matrix]")
+    assert "pymunk:iterations=2" in page.inner_text("[data-testid=matrix]")
 
 
 @pytest.mark.parametrize(("where",), few(4, [(where,) for where in (*OF_HOSTILE_RUN, *PAGES)]))

@@ -79,11 +79,11 @@ def test_without_pandas_a_table_is_a_list_of_dicts(monkeypatch: pytest.MonkeyPat
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_this_process")
 def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder: Path) -> None:
-    accepted = upright.check("stack:n=3", engines=["pymunk"], accept="first look")
+    accepted = upright.check("stack:n=3,mass_ratio=100", engines=["pymunk"], accept="first look")
     assert accepted.failures == [] and accepted[0].accepted
-    same = upright.check("stack:n=3", engines=["pymunk"])
+    same = upright.check("stack:n=3,mass_ratio=100", engines=["pymunk"])
     assert (same[0].verdict, same[0].reason) == ("pass", "bit-identical")
-    worse = upright.check("stack:n=3", engines=["pymunk:iterations=1"])
+    worse = upright.check("stack:n=3,mass_ratio=100", engines=["pymunk:iterations=2"])
     assert [case.verdict for case in worse.failures] == ["regressed"]
 
 
