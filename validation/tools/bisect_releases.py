@@ -82,7 +82,8 @@ def search(
             continue
         changed = is_changed(found)
         low, high = (low, middle) if changed else (middle, high)
-        notify(f"{choice.version}: {'changed' if changed else 'as'} {good.version}, {_described(found)}")
+        moved = "changed" if changed else "unchanged"
+        notify(f"{choice.version}: {moved} against {good.version}, {_described(found)}")
         opened.let_go(choice)
     between = [version for i, version in sorted(left_out.items()) if low < i < high]
     old, new = choices[low], choices[high]
