@@ -18,9 +18,10 @@ from measuring import given_scene
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from validation.engines import engine_of
-from validation.judging.comparison import compare
-from validation.judging.policy import STARTS
-from validation.running.comparing import by_starts
+from validation.judging.comparison import compare, is_chaotic
+from validation.judging.ensembles import compare as compare_ensembles
+from validation.judging.ensembles import settled
+from validation.running.ensembles import Starts, run_ensembles
 from validation.running.options import Progress
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Plan, Request, plan_cases, results_of
@@ -43,11 +44,11 @@ def signs(pool: Pool, pair: Pair) -> tuple[str, str]:
     meant = scenario_from_scene(pair.name, pair.scene()) if pair.scene else scenario_of(pair.case)
     limits, both = Limits(time_limit=120.0), []
     found = results_of(pool, plans, limits, Progress(), pair.name)
+    rough = is_chaotic(compare(meant, *found))
+    made = list(run_ensembles(pool, [(plan, Starts()) for plan in plans], limits)) if rough else []
     for order in ((0, 1), (1, 0)):
-        sides, asked = [found[i] for i in order], [plans[i] for i in order]
-        first = compare(meant, *sides)
-        evidence = by_starts(pool, [(asked[0], asked[1])], [first], limits, STARTS, Progress())
-        both.append(compare(meant, *sides, evidence[0]).sign if evidence else first.sign)
+        evidence = settled({0: compare_ensembles(*(made[i] for i in order))}) if made else {}
+        both.append(compare(meant, *(found[i] for i in order), evidence.get(0)).sign)
     return both[0], both[1]
 
 

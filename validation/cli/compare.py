@@ -1,10 +1,15 @@
 """upright compare"""
 
+import signal
+
 import click
 
 from validation.cli import arguments
 from validation.cli.progress import Shown
 from validation.judging.policy import STARTS
+
+GO_ON = "Go on: the same command, with --resume where an engine has no version of its own."
+LOST = "The cache folder cannot be written, so nothing is kept."
 
 
 @click.command()
@@ -27,6 +32,7 @@ from validation.judging.policy import STARTS
 )
 @arguments.workers_option
 @arguments.time_limit_option
+@click.option("--resume", is_flag=True, help="Go on where it was stopped, also with an engine without a version.")
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per scenario on standard output, nothing else.")
 @arguments.database_option
@@ -41,6 +47,7 @@ def command(
     ensemble: int,
     workers: int | None,
     time_limit: float,
+    resume: bool,
     everything: bool,
     as_json: bool,
     database: str,
@@ -60,25 +67,45 @@ def command(
     upright compare pymunk@default pymunk@fair
     """
     from validation.cli.views import store_comparison
+    from validation.report.answer import answer
     from validation.report.comparison import render_comparison
     from validation.running.comparing import compare_engines
     from validation.store import open_store
 
+    before = signal.signal(signal.SIGTERM, _stop)
     with open_store(database) as store:  # first: a database that cannot be written should cost no minutes
-        done = compare_engines(
-            (old, new),
-            (*scenarios, *scenes),
-            profile=profile,
-            dt=dt,
-            limits=arguments.make_limits(workers, time_limit),
-            options=options,
-            starts=ensemble,
-            progress=Shown(quiet=as_json),
-        )
+        try:
+            done = compare_engines(
+                (old, new),
+                (*scenarios, *scenes),
+                profile=profile,
+                dt=dt,
+                limits=arguments.make_limits(workers, time_limit),
+                options=options,
+                starts=ensemble,
+                progress=Shown(quiet=as_json),
+                resume=resume,
+                on_answer=lambda so_far: None if as_json else click.echo("\n".join((*answer(so_far), ""))),
+            )
+        except KeyboardInterrupt:
+            raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
+        finally:
+            signal.signal(signal.SIGTERM, before)
         number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():
         click.echo(line)
     if not as_json:
-        click.echo(render_comparison(done.comparisons, done.names, done.packages, everything=everything))
+        named = arguments.database_arguments(database)
+        click.echo(render_comparison(done, number=number, database=named, everything=everything))
         click.echo(f"Stored as comparison {number} in {arguments.without_password(database)}.")
-    raise SystemExit(any(comparison.sign in ("worse", "mixed") for comparison in done.comparisons))
+    if done.stopped:
+        so_far = f"{done.compared} of {done.planned} cases are compared"
+        click.echo(f"stopped: {so_far}. {GO_ON if done.goes_on else LOST}", err=True)
+    signs = {comparison.sign for comparison in done.comparisons}
+    raise SystemExit(1 if signs & {"worse", "mixed"} else 2 if done.stopped or "not compared" in signs else 0)
+
+
+def _stop(number: int, frame: object) -> None:
+    """As Ctrl-C does; once, for a group of processes may be sent it twice."""
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt

@@ -165,11 +165,12 @@ def compare(request: dict[str, Any]) -> dict[str, Any]:
             starts=STARTS if request["ensemble"] is None else start_count(request["ensemble"], "ensemble"),
             progress=Shown(quiet=True),
         )
-        _, lines = store_comparison(store, done, "upright.compare")
+        number, lines = store_comparison(store, done, "upright.compare")
+    database = database_arguments(request["database"])
     return {
         "names": done.names,
         "scenarios": [json.loads(line) for line in lines],
-        "text": click.unstyle(render_comparison(done.comparisons, done.names, done.packages)),
+        "text": click.unstyle(render_comparison(done, number=number, database=database)),
     }
 
 

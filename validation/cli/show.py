@@ -15,6 +15,7 @@ from validation.running.options import Options
 @click.argument("scenario", metavar="SCENARIO", shell_complete=complete_scenario)
 @click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these; as often as wanted.")
 @click.option("--run", "run", type=int, default=None, help="Of which run.  [default: the latest that has it]")
+@click.option("--comparison", type=int, default=None, help="Both sides of it in this stored comparison.")
 @click.option("--html", type=OutputFile(".html", ".htm"), help="Write the motion as a page that plays it.")
 @click.option("--gif", type=OutputFile(".gif"), help="Write the motion as an animated GIF.")
 @click.option("--png", type=OutputFile(".png"), help="Write a still picture.")
@@ -25,6 +26,7 @@ def command(
     scenario: str,
     engines: tuple[str, ...],
     run: int | None,
+    comparison: int | None,
     html: Path | None,
     gif: Path | None,
     png: Path | None,
@@ -42,10 +44,11 @@ def command(
     upright show stack:n=10
     upright show upright-block:start=rock --engine reference --engine pymunk
     upright show bouncing-ball --gif ball.gif
+    upright show stack:n=10 --comparison 3
     """
     from validation.cli.views import resumable
     from validation.report.motion import motion_gif, motion_png
-    from validation.report.motion_files import tracks_of
+    from validation.report.motion_files import tracks_of, tracks_of_comparison
     from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.running.runner import Limits
@@ -54,14 +57,21 @@ def command(
 
     with open_store(database) as store:
         asked = Options(scenarios=(scenario,), engines=engines, limits=Limits(), database=database, progress=Shown())
-        with resumable(database):
-            number, results = stored_or_run(store, asked, run, command_line())
-        scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
+        if comparison is not None:
+            label, of, table = scenario, f"comparison {comparison}", ""
+            scene, tracks = tracks_of_comparison(store, comparison, scenario)
+        else:
+            with resumable(database):
+                number, results = stored_or_run(store, asked, run, command_line())
+            label, of = results[0].case.label, f"run {number}"
+            scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
+            table = render_case(results, store.verdicts(number))
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
-        click.echo(render_case(results, store.verdicts(number)))
+    if table:
+        click.echo(table)
     if not tracks:
-        still = f"no engine completed {results[0].case.label} in run {number}; nothing moves"
+        still = f"no engine completed {label} in {of}; nothing moves"
         if html or gif or png:
             raise click.ClickException(f"{still}; nothing was written")
         click.echo(still)
@@ -74,8 +84,7 @@ def command(
     if not (html or gif or png):
         page = Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
     if page:
-        title = f"{results[0].case.label}, run {number}"
-        page.write_text(motion_html(scene, tracks, title), encoding="utf-8")
+        page.write_text(motion_html(scene, tracks, f"{label}, {of}"), encoding="utf-8")
     for path in filter(None, (gif, png, page)):
         click.echo(f"wrote {path}")
     if page and page != html and not no_open:

@@ -27,13 +27,23 @@ def resumable(database: str) -> Iterator[None]:
 
 
 def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, list[str]]:
-    """Its number, and the lines that are stored."""
+    """Its number, and the lines that are stored; with the motions of the worst scenario of each cause."""
+    from validation.judging.causes import causes_of
     from validation.report.comparison import comparison_line
     from validation.running.provenance import machine
 
-    lines = [comparison_line(comparison) for comparison in done.comparisons]
+    worst = [cause.worst.comparison for cause in causes_of(done.comparisons)]
+    sides = [side for comparison in worst for side in (comparison.old, comparison.new)]
+    keys = store.save_motions((comparison.scenario.scene for comparison in worst), sides)
+    motions = {id(comparison.old.case): pair for comparison, pair in zip(worst, zip(keys[::2], keys[1::2]))}
+    lines = [comparison_line(one, motions.get(id(one.old.case), (None, None))) for one in done.comparisons]
     number = store.add_comparison(
-        command=command, machine=machine(), names=done.names, packages=done.packages, lines=lines
+        command=command,
+        machine=machine(),
+        names=done.names,
+        packages=done.packages,
+        lines=lines,
+        left=done.planned - done.compared,
     )
     return number, lines
 

@@ -16,10 +16,11 @@ from scenarios.scenario import Noise, Scenario
 from validation.judging.changes import changes_between, defects_of
 from validation.judging.ensembles import COMPLETED, EnsembleEvidence
 from validation.judging.evidence.divergence import Divergence, first_divergence
-from validation.judging.outcomes import ends_elsewhere, of_outcomes, on_one_side
+from validation.judging.outcomes import Contrasted, ends_elsewhere, of_outcomes, on_one_side
 from validation.judging.policy import EXACT, MEDIANS, ROUND_OFF, TWOFOLD
+from validation.judging.relations import Related
 from validation.judging.severity import Scales, scales_of
-from validation.judging.verdict import FLOOR, Change, Defect, Move, Weight
+from validation.judging.verdict import FLOOR, Allowed, Change, Defect, Move, Weight
 from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.measurement import Measurement
@@ -60,6 +61,8 @@ class Comparison:
     before: tuple[Outcome, ...] = ()  # likewise on the old side only
     broken: tuple[Defect, ...] = ()  # laws that the new side alone breaks
     mended: tuple[Defect, ...] = ()  # and the old side alone
+    happened: tuple[Contrasted, ...] = ()  # in perturbed initial states that do not all agree
+    related: tuple[Related, ...] = ()  # what the engine's documents promise, tried on both sides
     divergence: Divergence | None = None  # None: the same bits, or a side has no motion
     variant: str = ""  # a setting that both sides have otherwise than as typed: integrator=rk4
 
@@ -93,32 +96,46 @@ def compare(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvid
     return Comparison(scenario=scenario, old=old, new=new, sign=sign)
 
 
+def with_relations(comparison: Comparison, related: Iterable[Related]) -> Comparison:
+    """A promise that one side alone keeps is an invariant broken, or mended: as grave as anything else."""
+    related = tuple(related)
+    turned = {one.sign for one in related if one.sign != "same"}
+    signs: set[Sign] = {*turned, *({comparison.sign} & {"worse", "better", "mixed"})}
+    sign: Sign = comparison.sign if not turned else next(iter(signs)) if len(signs) == 1 else "mixed"
+    return replace(comparison, related=related, sign=sign)
+
+
 def is_chaotic(comparison: Comparison) -> bool:
-    """Whether it takes perturbed initial states to say what changed: a metric moved that one run of each side measures
-    only roughly, or a chaotic one that measures a law differs by what ensembles can resolve and one run cannot; or a
-    body ends elsewhere, which may be chance."""
+    """Whether it takes perturbed initial states to say what changed: one run of each side measures only roughly a
+    metric that differs by what one can see and twofold, what happens differs, or a body ends elsewhere."""
     before = {m.metric: m for m in comparison.old.measurements}
-    after = {m.metric: m for m in comparison.new.measurements}
-    moved = any(after[s.change.metric].noise in ROUGH for s in comparison.changes if s.change.metric in after)
-    if moved or ends_elsewhere(comparison.scenario.scene, comparison.old, comparison.new):
+    rough = [(before[m.metric], m) for m in comparison.new.measurements if m.noise in ROUGH and m.metric in before]
+    if comparison.identical:
+        return False
+    if ends_elsewhere(comparison.scenario.scene, comparison.old, comparison.new):
         return True
-    return any(
-        m.noise == "chaotic" and law_of(metric) and metric in before and _apart(before[metric], m)
-        for metric, m in after.items()
-    )
+    if any(m.noise == "chaotic" for _, m in rough) and decides_at_once(comparison):
+        return True
+    scales = scales_of(comparison.scenario.scene)
+    return any((weight_of(scales, _difference(was, now)) or 0) > Weight.NEGLIGIBLE for was, now in rough)
+
+
+def decides_at_once(comparison: Comparison) -> bool:
+    """Whether something else happens, or one side alone breaks a law: that comes before every metric."""
+    laws = comparison.broken or comparison.mended
+    return bool(laws) or of_outcomes(comparison.old, comparison.new) is not None
+
+
+def _difference(was: Measurement, now: Measurement) -> Change:
+    least = max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
+    allowed = Allowed(factor=MEDIANS, floor=least)
+    move: Move = "different"
+    return Change(metric=now.metric, old=was.value, new=now.value, unit=now.unit, move=move, allowed=allowed)
 
 
 def law_of(metric: str) -> str:
     """The law or invariant that it measures; "" where none says which way is better."""
     return METRICS[metric].law if metric in METRICS else ""
-
-
-def _apart(was: Measurement, now: Measurement) -> bool:
-    old, new = abs(was.value), abs(now.value)
-    if math.isnan(old) or math.isnan(new):
-        return math.isnan(old) != math.isnan(new)
-    least = max(FLOOR, was.resolution or 0.0, now.resolution or 0.0)
-    return abs(new - old) > max(least, (MEDIANS - 1.0) * min(old, new))
 
 
 def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvidence | None) -> Comparison:
@@ -143,6 +160,7 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         before=before,
         broken=broken,
         mended=mended,
+        happened=starts,
         divergence=_divergence(scenario, old, new),
     )
 

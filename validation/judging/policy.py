@@ -91,3 +91,10 @@ TWOFOLD = 2.0 * (1.0 - RELATIVE)
 """A change counts from this factor on: less is a matter of taste."""
 ROUND_OFF, EXACT = 1e-9, 100.0
 """A truth error below the first, in SI units, that grows by the second: an exact engine is no longer exact."""
+
+# --- two versions ---------------------------------------------------------------------------------------------------
+
+SPEED = 1.1
+"""A factor that the median of all cases and a rerun, alone on a core, both reach: less may be the place of the code in
+memory."""
+SHARED = 0.8  # of the scenarios that have something move otherwise, and at most a fifth of the others

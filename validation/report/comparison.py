@@ -1,19 +1,20 @@
 """A comparison of two versions or settings: a table for people, a JSON object a scenario for programs.
 
-    {"format": 1, "scenario", "parameters", "variant", "sign", "told", "identical",
+    {"format": 1, "scenario", "label", "scene", "parameters", "variant", "sign", "causes", "told", "identical",
      "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
      "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "happened", "metrics",
-     "trajectory_hash"}, "b"}
+     "trajectory_hash", "motion"}, "b"}
 
-`sign` is worse, mixed, better, different, same, declined or not compared (an adapter of ours failed); `happened` is
-what happened in the motion, with `right` null where nothing says whether it should; `law` is the law or invariant by
-which it is better or worse, "" where there is none. `variant` is the setting that --options varied; `a` and `b` are
-the two sides, old and new;
+`sign` is worse, mixed, better, different, same, declined or not compared (an adapter of ours failed), and `causes` are
+sentences, by which it is so. `happened` is what happened in the motion, with `right` null where nothing says whether it
+should; `law` is the law or invariant by which it is better or worse, "" where there is none. `label` is what
+`upright show` takes for the scenario, `scene` the hash of its content, and `motion` what the motion is stored under,
+null where it is not. `variant` is the setting that was varied; `a` and `b` are the two sides, old and new;
 `divergence` is where their motions first differ, null where they do not.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -21,15 +22,18 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from validation.judging.causes import Cause, causes_of, findings_of
 from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, settings_apart
 from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
-from validation.records.quantities import contrast, time_step
+from validation.records.quantities import contrast, counted, time_step
+from validation.report.answer import answer, cause_line, describe_finding, show_command
 from validation.report.jsonl import json_line
 from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
 from validation.report.table import one_line, text_of
+from validation.running.comparing import Compared
 
-SHOWN = 3  # changes of a scenario, unless all are asked for
+SHOWN_CAUSES = 8  # unless all are asked for
 STYLES: dict[Sign, str] = {
     "not compared": "bold red", "worse": "bold red", "mixed": "bold red", "better": "green", "different": "magenta",
 }  # fmt: skip
@@ -49,35 +53,53 @@ def counts(comparisons: Sequence[Comparison]) -> str:
     return ", ".join([*described, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
 
 
-def render_comparison(
-    comparisons: Sequence[Comparison],
-    names: tuple[str, str],
-    packages: Mapping[str, tuple[str, str]],
-    *,
-    everything: bool = False,
-) -> str:
-    """What changed, the worst first; then what else differs between the sides, and what the steps cost.
-
-    `packages` are those whose versions differ, the engine's own left out.
-    """
-    old, new = (one_line(name) for name in names)
-    steps = sorted({time_step(comparison.new.case.identity.dt) for comparison in comparisons})
-    about = f"profile {', '.join(profiles(comparisons))}; time step {', '.join(steps)}"
+def render_comparison(done: Compared, *, number: int, database: str = "", everything: bool = False) -> str:
+    """The answer, then the causes, each with the command that shows it moving, then what else differs between the
+    sides; with `everything` every scenario and change too. `number` is what it is stored under, `database` the option
+    that a proposed command needs to find it."""
+    old, new = (one_line(name) for name in done.names)
+    comparisons = done.comparisons
     several = len(profiles(comparisons)) > 1
-    changed = [one for sign in ORDER[:5] for one in comparisons if one.sign == sign]
-    table = _table((old, new), changed, several=several, everything=everything)
-    lines = [Text(f"{old} {ARROW} {new}: {counts(comparisons)}", style="bold"), Text(about, style="dim")]
-    same = [c for c in comparisons if c.sign == "same"] if everything else []
-    bits = {True: ", to the last bit", False: ""}
-    lines += [Text(f"same  {_label(c, several=several)}{bits[c.identical]}", style="dim") for c in same]
-    apart = settings_apart(comparisons)
-    notes = [f"setting {name}: {before} {ARROW} {after}" for name, (before, after) in apart.items()]
-    notes += [f"also another {name}: {before} {ARROW} {after}" for name, (before, after) in packages.items()]
+    causes = causes_of(comparisons)
+    lines = [one_line(line) for line in answer(done, causes)]
+    parts: list[RenderableType] = []
+    shown = causes if everything else causes[:SHOWN_CAUSES]
+    for cause in shown:
+        parts += _cause(cause, done, number, database)
+    if len(causes) > len(shown):
+        parts.append(Text(f"and {len(causes) - len(shown)} more causes (--all)", style="dim"))
+    parts += [Text()] if parts else []
+    if everything:
+        changed = [one for sign in ORDER[:5] for one in comparisons if one.sign == sign]
+        parts += _table((old, new), changed, several=several)
+        bits = {True: ", to the last bit", False: ""}
+        same = [c for c in comparisons if c.sign == "same"]
+        parts += [Text(f"same  {_label(c, several=several)}{bits[c.identical]}", style="dim") for c in same]
+    steps = sorted({time_step(comparison.new.case.identity.dt) for comparison in comparisons})
+    notes = [f"of {counted(len(comparisons), 'case')}: {counts(comparisons)}"]
+    notes += [f"profile {', '.join(profiles(comparisons))}; time step {', '.join(steps)}"]
+    notes += [f"setting {name}: {a} {ARROW} {b}" for name, (a, b) in settings_apart(comparisons).items()]
+    notes += [f"also another {name}: {a} {ARROW} {b}" for name, (a, b) in done.packages.items()]
     cost = cost_ratio(comparisons)
     if cost:
         of = f"median of {cost[1]} cases" if cost[1] > 1 else "1 case"
         notes.append(f"a step takes {cost[0]:.2g} of the time ({of}; not judged)")
-    return text_of(*table, *lines, *(Text(one_line(note), style="dim") for note in notes))
+    body = text_of(*parts, *(Text(one_line(note), style="dim") for note in notes))
+    return "\n".join((*lines, "", body))
+
+
+def _cause(cause: Cause, done: Compared, number: int, database: str) -> list[RenderableType]:
+    heading, _, words = one_line(cause_line(cause, done)).partition(" ")
+    parted = cause.worst.comparison.divergence
+    below = [describe_divergence(parted)] if parted else []
+    below += [show_command(cause.worst, number, database)] if has_motions(cause.worst.comparison) else []
+    style = STYLES[cause.worst.sign]
+    return [Text.assemble((f"{heading} ", style), words), *map(_below, below)]
+
+
+def has_motions(comparison: Comparison) -> bool:
+    """Of both sides."""
+    return comparison.old.trajectory is not None and comparison.new.trajectory is not None
 
 
 def profiles(comparisons: Sequence[Comparison]) -> list[str]:
@@ -90,12 +112,9 @@ def _label(comparison: Comparison, *, several: bool) -> str:
     return " ".join(filter(None, (one_line(comparison.scenario.label), profile, one_line(comparison.variant))))
 
 
-def _table(
-    names: tuple[str, str], changed: Sequence[Comparison], *, several: bool, everything: bool
-) -> list[RenderableType]:
+def _table(names: tuple[str, str], changed: Sequence[Comparison], *, several: bool) -> list[RenderableType]:
     """For each scenario a heading, its changes in columns that are the same for all, and where the motions part."""
-    shown = {id(c): c.changes if everything else c.changes[:SHOWN] for c in changed}
-    rows = {id(signed): _cells(signed, comparison) for comparison in changed for signed in shown[id(comparison)]}
+    rows = {id(signed): _cells(signed, comparison) for comparison in changed for signed in comparison.changes}
     headings = ("", "", names[0], names[1], "law")
     widths = [max(map(len, column)) for column in zip(headings, *rows.values())]
     parts: list[RenderableType] = [_in_columns(headings, widths, style="bold")] if rows else []
@@ -106,11 +125,8 @@ def _table(
         )
         if described := describe_comparison(comparison):
             parts.append(_below(described))
-        parts += [_in_columns(rows[id(signed)], widths, style="") for signed in shown[id(comparison)]]
-        left = len(comparison.changes) - len(shown[id(comparison)])
-        where = [f"and {left} more (--all)"] if left else []
-        where += [describe_divergence(comparison.divergence)] if comparison.divergence else []
-        parts += [_below("; ".join(where))] if where else []
+        parts += [_in_columns(rows[id(signed)], widths, style="") for signed in comparison.changes]
+        parts += [_below(describe_divergence(comparison.divergence))] if comparison.divergence else []
     return [*parts, Text()] if parts else []
 
 
@@ -141,14 +157,17 @@ def _values(signed: Signed) -> tuple[str, str]:
 # --- JSON -----------------------------------------------------------------------------------------------------------
 
 
-def comparison_line(comparison: Comparison) -> str:
-    """One line, without its end."""
+def comparison_line(comparison: Comparison, motions: tuple[str | None, str | None] = (None, None)) -> str:
+    """One line, without its end. `motions`: what those of the two sides are stored under."""
     case = comparison.new.case
     return json_line(
         scenario=case.identity.scenario,
+        label=comparison.scenario.label,
+        scene=case.scene_hash,
         parameters=parameters_of(case.parameters),
         variant=comparison.variant,
         sign=comparison.sign,
+        causes=[f"{finding.sign}: {describe_finding(finding)}" for finding in findings_of(comparison)],
         told=describe_comparison(comparison),
         identical=comparison.identical,
         changes=[
@@ -162,13 +181,13 @@ def comparison_line(comparison: Comparison) -> str:
             }
             for signed in comparison.changes
         ],
-        a=_side(comparison.old),
-        b=_side(comparison.new),
+        a=_side(comparison.old, motions[0]),
+        b=_side(comparison.new, motions[1]),
         divergence=asdict(comparison.divergence) if comparison.divergence else None,
     )
 
 
-def _side(result: Result) -> dict[str, Any]:
+def _side(result: Result, motion: str | None) -> dict[str, Any]:
     return {
         "engine": result.case.engine_label,
         "engine_version": result.case.engine_version,
@@ -179,4 +198,5 @@ def _side(result: Result) -> dict[str, Any]:
         "happened": None if result.outcomes is None else [asdict(one) for one in result.outcomes],
         "metrics": {m.metric: m.value if math.isfinite(m.value) else None for m in result.measurements},
         "trajectory_hash": result.trajectory_hash or None,
+        "motion": motion,
     }

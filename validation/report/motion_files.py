@@ -1,7 +1,9 @@
 """The motion of a stored case beside the accepted one, as a page that plays it and a picture; with curves below it."""
 
+import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +16,11 @@ from validation.metrics.observation import Array, MismatchError, Observation
 from validation.metrics.proximity import proximities
 from validation.records.case import Result
 from validation.records.names import engine_token
+from validation.records.trajectory import Trajectory
 from validation.report.motion import Track, motion_gif, motion_png
 from validation.report.player import motion_html
 from validation.store import Baseline, Store
+from validation.store.errors import StoreError
 
 FRAMES = 90  # of a picture that moves: about 0.5 MB
 
@@ -50,13 +54,37 @@ def tracks_of(store: Store, named: Sequence[tuple[str, Result]], *, notes: bool 
         trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
         if trajectory is None or result.case.scene_hash != scene_hash:
             continue
-        try:
-            o = Observation(scenario=scenario_from_scene("shown", scene), trajectory=trajectory)
-        except MismatchError:  # of a database that was made by hand
-            continue
-        note = result.case.identity.profile if notes else ""
-        near = proximities(o)
-        tracks.append(Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near))
+        with suppress(MismatchError):  # of a database that was made by hand
+            tracks.append(track_of(scene, trajectory, label, result.case.identity.profile if notes else ""))
+    return scene, tracks
+
+
+def track_of(scene: Scene, trajectory: Trajectory, label: str, note: str = "") -> Track:
+    """With its curves. Raises MismatchError where the motion is not one of the scene."""
+    o = Observation(scenario=scenario_from_scene("shown", scene), trajectory=trajectory)
+    near = proximities(o)
+    return Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near)
+
+
+def tracks_of_comparison(store: Store, number: int, label: str) -> tuple[Scene, list[Track]]:
+    """Both sides of the scenario with this label in a stored comparison, in every profile of which motions are stored.
+
+    Raises StoreError where there are none: it keeps those of the worst scenario of each cause.
+    """
+    rows = [json.loads(line) for line in store.comparison_lines(number)]
+    moving = [row for row in rows if row.get("label") and row["a"]["motion"] and row["b"]["motion"]]
+    chosen = [row for row in moving if row["label"] == label]
+    if not chosen:
+        stored = ", ".join(dict.fromkeys(row["label"] for row in moving)) or "none"
+        raise StoreError(f"comparison {number}: no motion of {label}; it keeps the worst of each cause: {stored}")
+    scene = store.scene(chosen[0]["scene"])
+    tracks = []
+    for row in chosen:
+        for side in (row["a"], row["b"]):
+            trajectory = store.trajectory(side["motion"])
+            if trajectory is not None:
+                note = " ".join(filter(None, (side["profile"], row["variant"])))
+                tracks.append(track_of(scene, trajectory, f"{side['engine']} ({side['engine_version']})", note))
     return scene, tracks
 
 

@@ -1,19 +1,33 @@
 """Comparisons of two versions or settings of an engine, as they were described."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import insert, select
 
+from scenarios.scene import Scene
+from validation.records.case import Result
 from validation.records.stored import StoredComparison
 from validation.store import models
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of
+from validation.store.runs import packed_motion, save_motion, save_scenes
+
+NOT_RUN = "not run"  # among the counts of one that was stopped
 
 
 class Comparisons(Database):
+    def save_motions(self, scenes: Iterable[Scene], results: Sequence[Result]) -> list[str | None]:
+        """What each of the results' motions is stored under; None where there is none."""
+        packed = [packed_motion(result) for result in results]
+        with self._writing() as connection:
+            save_scenes(connection, scenes)
+            for one in filter(None, packed):
+                save_motion(connection, one)
+        return [one["key"] if one else None for one in packed]
+
     def add_comparison(
         self,
         *,
@@ -22,8 +36,10 @@ class Comparisons(Database):
         names: tuple[str, str],
         packages: Mapping[str, tuple[str, str]],
         lines: Sequence[str],
+        left: int = 0,
     ) -> int:
-        """The comparison's number. `lines` are those of `validation.report.comparison.comparison_line`."""
+        """The comparison's number. `lines` are those of `validation.report.comparison.comparison_line`; `left` is how
+        many there would be more, had it not been stopped."""
         signs = [json.loads(line)["sign"] for line in lines]
         row = {
             "made": datetime.now(UTC),
@@ -32,7 +48,9 @@ class Comparisons(Database):
             "old": names[0],
             "new": names[1],
             "packages": json.dumps({name: list(pair) for name, pair in packages.items()}),
-            "counts": json.dumps({sign: signs.count(sign) for sign in dict.fromkeys(signs)}),
+            "counts": json.dumps(
+                {sign: signs.count(sign) for sign in dict.fromkeys(signs)} | ({NOT_RUN: left} if left else {})
+            ),
             "lines": "\n".join(lines),
         }
         with self._writing() as connection:

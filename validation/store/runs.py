@@ -81,7 +81,7 @@ class Runs(Database):
         """The cases' numbers. All in one transaction; a case that is done already stays as it is: a baseline may rest
         on it."""
         # Packed before the transaction, so that this stays short.
-        packed = [_packed(result) for result in results]
+        packed = [packed_motion(result) for result in results]
         with self._writing() as connection:
             return [_save(connection, run, result, part) for result, part in zip(results, packed)]
 
@@ -221,12 +221,18 @@ def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
     return row_of(models.Case, case, run_id=run, key=key, settings=settings, **identity, **NOT_DONE)
 
 
-def _packed(result: Result) -> dict[str, Any] | None:
+def packed_motion(result: Result) -> dict[str, Any] | None:
     if result.trajectory is None:
         return None
     plain = result.encoded or to_bytes(result.trajectory)
     # Over the bytes, not the state: two cases may move alike and report different contacts.
     return {"key": hashlib.sha256(plain).hexdigest(), "data": pack(plain)}
+
+
+def save_motion(connection: Connection, packed: dict[str, Any]) -> None:
+    there = select(models.Trajectory.key).where(models.Trajectory.key == packed["key"])
+    if connection.execute(there).first() is None:
+        insert_new(connection, models.Trajectory, packed)
 
 
 def _save(connection: Connection, run: int, result: Result, packed: dict[str, Any] | None) -> int:
@@ -243,9 +249,7 @@ def _save(connection: Connection, run: int, result: Result, packed: dict[str, An
     else:
         number = found.id
     if packed is not None:
-        there = select(models.Trajectory.key).where(models.Trajectory.key == packed["key"])
-        if connection.execute(there).first() is None:
-            insert_new(connection, models.Trajectory, packed)
+        save_motion(connection, packed)
     moved = {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
     happened = None if result.outcomes is None else outcomes_to_json(result.outcomes)
     row = row_of(models.Case, result, key=key, happened=happened, **moved)

@@ -13,7 +13,7 @@ import pytest
 from scenarios.catalogue import scenario_of
 from tests.effort import few
 from tests.validation import wheels
-from tests.validation.command import upright
+from tests.validation.command import call, upright
 from tests.validation.judging.test_ensembles import ensemble, evidence, series, spread
 from tests.validation.store.made import case, falling, info, measurement, result
 from validation.engines import present_engines
@@ -24,7 +24,11 @@ from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
 from validation.report.sentences import describe_comparison
+from validation.running import comparing
+from validation.running.comparing import Compared
 from validation.running.kernel_cache import cache_root
+from validation.running.options import Progress
+from validation.running.runner import Limits
 from validation.running.warm_up import standing_still
 from validation.store import open_store
 from validation.store.stored_scenarios import stored_verdicts
@@ -145,7 +149,8 @@ def test_the_table_tells_what_else_differs_between_the_sides() -> None:
     old, new = side(depth(1e-3), settings={"iterations": 50}), side(depth(3e-3), settings={"iterations": 2})
     found = [compare(STACK, old, new)]
     assert settings_apart(found) == {"iterations": (50, 2)}
-    text = render_comparison(found, ("a==1", "a==2"), {"numpy": ("1.26.4", "2.4.6")})
+    done = Compared(names=("a==1", "a==2"), comparisons=found, packages={"numpy": ("1.26.4", "2.4.6")}, planned=1)
+    text = render_comparison(done, number=1, everything=True)
     assert counts(found) == "1 worse, 0 better, 0 different, 0 same"
     for words in ("penetration mean", "1 mm", "3 mm", "no overlap", "iterations: 50 → 2", "numpy: 1.26.4 → 2.4.6"):
         assert words in text
@@ -155,17 +160,23 @@ def test_the_table_tells_what_else_differs_between_the_sides() -> None:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> dict[str, str]:
+def fresh(tmp_path: Path) -> str:
+    """A cache folder with the kernels that there are, and no environment and no result."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "kernels").symlink_to(cache_root() / "kernels")
+    return str(cache)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, fresh: str) -> dict[str, str]:
     """The environment variables with which toy 1.0 is installed and 2.0, which does not sink any more, is a wheel."""
     (tmp_path / "shelf").mkdir()
     wheels.wheel(tmp_path / "shelf", "2.0", 0.0)
     site = wheels.installed(tmp_path / "site", "1.0", 0.05)
     before = os.environ.get("PYTHONPATH")
     paths = os.pathsep.join([str(site), *([before] if before else [])])
-    cache = tmp_path / "cache"  # with the kernels that there are, and no environment
-    cache.mkdir()
-    (cache / "kernels").symlink_to(cache_root() / "kernels")
-    return {**wheels.from_wheels(tmp_path / "shelf"), "PYTHONPATH": paths, "UPRIGHT_CACHE": str(cache)}
+    return {**wheels.from_wheels(tmp_path / "shelf"), "PYTHONPATH": paths, "UPRIGHT_CACHE": fresh}
 
 
 @pytest.mark.slow
@@ -188,17 +199,26 @@ def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_pat
     assert json.loads(done.stdout)["engine_version"] == "2.0", "run takes another version by the same word"
 
 
-def test_settings_are_compared_without_any_environment(tmp_path: Path) -> None:
+def test_settings_are_compared_without_any_environment(tmp_path: Path, fresh: str) -> None:
     scene = tmp_path / "mine.json"
     scene.write_text(upright("scenarios", "stack:n=5", "--json", folder=tmp_path).stdout)
     words = ("compare", "pymunk", "pymunk:iterations=1", "--scene", str(scene), "--profile", "fair", "--ensemble", "10")
-    done = upright(*words, folder=tmp_path, UPRIGHT_DB="")
+    done = upright(*words, folder=tmp_path, UPRIGHT_DB="", UPRIGHT_CACHE=fresh)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "mine.json:content=" in done.stdout and "setting iterations: 50 → 1" in done.stdout
     assert "perturbed initial states: 2/2" in done.stderr, "a heap is no matter of one run"
     with open_store(tmp_path / "upright.db") as store:
         (kept,) = store.comparisons()
         assert kept.counts == {"worse": 1} and store.runs() == [], "apart from the runs"
+        (line,) = [json.loads(text) for text in store.comparison_lines(kept.number)]
+    assert f"upright show {line['label']} --comparison 1" in done.stdout
+    shown = upright("show", line["label"], "--comparison", "1", "--html", "both.html", folder=tmp_path, UPRIGHT_DB="")
+    page = (tmp_path / "both.html").read_text()
+    assert shown.returncode == 0 and "wrote both.html" in shown.stdout, shown.stderr
+    assert page.count('"label": "pymunk') == 2, "both sides beside each other"
+    shown = upright("show", "stack:n=4", "--comparison", "1", "--html", "none.html", folder=tmp_path, UPRIGHT_DB="")
+    assert shown.returncode == 2
+    assert f"comparison 1: no motion of stack:n=4; it keeps the worst of each cause: {line['label']}" in shown.stderr
 
 
 def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
@@ -239,3 +259,55 @@ def test_what_cannot_be_compared_is_told_in_a_line(
     done = upright("compare", *words, folder=tmp_path, **shelf)
     assert done.returncode == 2 and done.stdout == ""
     assert message in done.stderr and len(done.stderr.splitlines()) <= 2
+
+
+def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
+    monkeypatch: pytest.MonkeyPatch, fresh: str
+) -> None:
+    """Ctrl-C after the first scenario has run on both sides; the same comparison then runs the other one only."""
+    monkeypatch.setenv("UPRIGHT_CACHE", fresh)
+    execute, ran = comparing.execute, []
+
+    def interrupted(pool: Any, plans: Any, limits: Any, on_result: Any) -> Any:
+        ran.append([plan.case.label for plan in plans])
+        if len(ran) == 1:
+            execute(pool, plans[:2], limits, on_result)
+            raise KeyboardInterrupt
+        return execute(pool, plans, limits, on_result)
+
+    monkeypatch.setattr(comparing, "execute", interrupted)
+    sides, scenarios = ("pymunk", "pymunk:iterations=51"), ["bouncing-ball", "ball-with-drag"]
+    given: dict[str, Any] = {"profile": "fair", "dt": None, "limits": Limits(), "progress": Progress()}
+    done = comparing.compare_engines(sides, scenarios, **given)
+    assert (done.stopped, done.compared, done.planned) == (True, 1, 2)
+    done = comparing.compare_engines(sides, scenarios, **given)
+    assert (done.stopped, done.compared, done.planned) == (False, 2, 2)
+    assert ran[1] == ["ball-with-drag"] * 2 and not any(ran[2:])
+
+
+def test_a_stopped_command_stores_what_it_has_and_ends_with_2_unless_something_is_worse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("UPRIGHT_DB", raising=False)
+    for values, status in (((1e-3, 1e-3), 2), ((1e-3, 0.5), 1)):
+        found = compare(STACK, *(side(depth(value)) for value in values))
+        done = Compared(names=("a==1", "a==2"), comparisons=[found], packages={}, planned=40, stopped=True)
+        monkeypatch.setattr(comparing, "compare_engines", lambda *_, done=done, **given: done)
+        code, out, err = call(monkeypatch, capsys, "compare", "pymunk", "pymunk:iterations=51")
+        assert code == status and "after 1 of 40 cases" in out
+        assert "stopped: 1 of 40 cases are compared. Go on: the same command" in err
+    with open_store("upright.db") as store:
+        assert [one.counts["not run"] for one in store.comparisons()] == [39, 39]
+
+
+def test_a_command_that_is_stopped_before_anything_ran_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: Any, **given: Any) -> Compared:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(comparing, "compare_engines", stopped)
+    code, out, err = call(monkeypatch, capsys, "compare", "pymunk", "pymunk:iterations=51")
+    assert (code, out) == (2, "") and err.startswith("stopped before anything was compared. Go on: the same command")

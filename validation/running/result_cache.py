@@ -1,0 +1,188 @@
+"""Results of released engines that need not be computed twice, as files in the cache folder.
+
+A result is taken from there where all that decides it is the same: the scenario, the time step, the settings, the
+engine's wheel and what was installed with it, the processor's features, and our own sources, with the packages that
+they measure by. An engine whose code can change under its name, such as one that you work on, is run again, unless a
+stopped comparison is resumed.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from validation.engines import EngineChoice, distribution_of
+from validation.judging.ensembles import Ensemble
+from validation.records.case import Result
+from validation.records.measurement import Measurement
+from validation.records.outcome import Outcome
+from validation.records.trajectory import TrajectoryError, from_bytes
+from validation.running.environments import HOME, MADE, Environment
+from validation.running.kernel_cache import cache_root, temporary_folder
+from validation.running.runner import Plan
+from validation.store.compression import PackingError, pack, unpack
+
+MEASURED_BY = ("numpy", "scipy", "numba")
+SOURCES = (
+    *(f"{folder}/**/*.py" for folder in ("reference_engine", "scenarios")),
+    *(f"validation/{name}/**/*.py" for name in ("engines", "metrics", "records", "running/processes")),
+    *(f"validation/{name}.py" for name in ("judging/policy", "running/ensembles", "running/runner", "running/starts")),
+)
+"""What a result depends on, of ours."""
+MOST = 2 * 2**30  # bytes of all files; the least recently used go first
+MEASUREMENTS, OUTCOMES, ENSEMBLE = (
+    TypeAdapter(tuple[Measurement, ...]),
+    TypeAdapter(tuple[Outcome, ...]),
+    TypeAdapter(Ensemble),
+)
+SCALARS = ("reason", "headline", "trajectory_hash", "wall_time", "peak_memory", "step_count", "stepping_time")
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Of an engine: what tells its code apart, and whether it is sure to do so."""
+
+    digest: str
+    released: bool
+
+
+def code_of(choice: EngineChoice, environment: Environment | None) -> Code:
+    """By the wheel: its environment, or the record of files of what is installed here; else by name and version."""
+    if environment is not None:
+        made = (environment.python.parents[1] / MADE).stat().st_mtime_ns
+        return Code(f"{environment.requirement} {sorted(environment.packages.items())} {made}", True)
+    name = distribution_of(choice)
+    if name is None:
+        return Code(choice.word, choice.name == "reference")  # the sources are ours
+    with suppress(importlib.metadata.PackageNotFoundError):
+        found = importlib.metadata.distribution(name)
+        record, origin = found.read_text("RECORD"), found.read_text("direct_url.json") or "{}"
+        if "sha256=" in (record or "") and "dir_info" not in json.loads(origin):  # not of a folder that is worked on
+            return Code(f"{name} {found.version} {hashlib.sha256(str(record).encode()).hexdigest()}", True)
+    return Code(choice.word, False)
+
+
+@cache
+def our_code() -> str:
+    """Digest of our sources and of what they measure by."""
+    digest = hashlib.sha256(sys.version.encode())
+    for name in MEASURED_BY:
+        digest.update(f"{name} {importlib.metadata.version(name)}".encode())
+    for file in sorted(file for source in SOURCES for file in HOME.glob(source)):
+        digest.update(str(file.relative_to(HOME)).encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+class ResultCache:
+    """What was computed before, for the plans of one comparison. `codes` are those of the engines, by word."""
+
+    def __init__(self, codes: Mapping[str, Code], *, resume: bool = False) -> None:
+        self._codes, self._resume = codes, resume
+        self._folder, self.lasting = cache_root() / "results", True
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not os.access(self._folder, os.W_OK):
+                raise PermissionError(self._folder)
+        except OSError:
+            self._folder, self.lasting = temporary_folder(), False
+        self._trim()
+
+    def keys_of(self, plans: Sequence[Plan]) -> list[str]:
+        """One for each plan. The same case for the second time has another: it is there to be repeated."""
+        seen: Counter[str] = Counter()
+        keys = []
+        for plan in plans:
+            key = self._key(plan)
+            seen[key] += 1
+            keys.append(f"{key}-{seen[key]}")
+        return keys
+
+    def result(self, key: str, plan: Plan) -> Result | None:
+        head, body = self._read(key, plan)
+        if head is None:
+            return None
+        with suppress(PackingError, TrajectoryError):
+            encoded = unpack(body)
+            return Result(
+                case=plan.case,
+                outcome="completed",
+                measurements=MEASUREMENTS.validate_python(head["measurements"]),
+                outcomes=OUTCOMES.validate_python(head["outcomes"]),
+                trajectory=from_bytes(encoded),
+                encoded=encoded,
+                **{name: head[name] for name in SCALARS},
+            )
+        return None
+
+    def save(self, key: str, result: Result) -> None:
+        """One that completed and was measured; what failed is tried again."""
+        if result.outcome != "completed" or not result.measurements or result.outcomes is None or not result.encoded:
+            return
+        head = {name: getattr(result, name) for name in SCALARS}
+        head["measurements"] = [asdict(one) for one in result.measurements]
+        head["outcomes"] = [asdict(one) for one in result.outcomes]
+        self._write(key, head, pack(result.encoded))
+
+    def ensemble(self, key: str, plan: Plan) -> Ensemble | None:
+        head, _ = self._read(f"{key}-ensemble", plan)
+        return None if head is None else ENSEMBLE.validate_python(head)
+
+    def save_ensemble(self, key: str, ensemble: Ensemble) -> None:
+        self._write(f"{key}-ensemble", asdict(ensemble), b"")
+
+    # --- files --------------------------------------------------------------------------------------------------------
+
+    def _key(self, plan: Plan) -> str:
+        case = plan.case
+        what = [
+            our_code(),
+            self._codes[plan.word].digest,
+            case.engine_version,
+            case.processor,
+            case.scene_hash,
+            case.identity.scenario,
+            case.parameters,
+            case.identity.dt,
+            dict(case.settings),
+        ]
+        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / key
+
+    def _read(self, key: str, plan: Plan) -> tuple[dict[str, Any] | None, bytes]:
+        if not (self._resume or self._codes[plan.word].released):
+            return None, b""
+        path = self._path(key)
+        try:
+            head, _, body = path.read_bytes().partition(b"\n")
+            os.utime(path)  # used now
+            return json.loads(head), body
+        except (OSError, ValueError):  # not there, or not whole
+            return None, b""
+
+    def _write(self, key: str, head: Mapping[str, Any], body: bytes) -> None:
+        path = self._path(key)
+        path.parent.mkdir(exist_ok=True)
+        fresh = path.with_suffix(f".{os.getpid()}")
+        fresh.write_bytes(json.dumps(head).encode() + b"\n" + body)
+        fresh.replace(path)  # whole or not at all
+
+    def _trim(self) -> None:
+        files = [(stat.st_mtime, stat.st_size, path) for path in self._folder.glob("*/*") for stat in [path.stat()]]
+        over = sum(size for _, size, _ in files) - MOST
+        for _, size, path in sorted(files):
+            if over <= 0:
+                break
+            path.unlink(missing_ok=True)
+            over -= size
