@@ -125,6 +125,7 @@ def _of_releases(word: str, scenario: str, metric: str, *, bits: bool, profile: 
     from validation.records.names import with_profile
     from validation.report.comparison import render_comparison
     from validation.report.table import one_line
+    from validation.running.comparing import Compared
     from validation.running.versions import asked_of, open_releases
     from validation.tools.bisect_releases import releases_between, search
 
@@ -138,7 +139,9 @@ def _of_releases(word: str, scenario: str, metric: str, *, bits: bool, profile: 
     with open_releases(choices, asked, Shown()) as opened:
         found = search(opened, choices, metric, notify, bits=bits)
     old, new = (with_profile(one.label, one.profile) for one in (found.old, found.new))
-    click.echo(render_comparison(found.comparisons, (old, new), {}))
+    comparisons = list(found.comparisons)
+    done = Compared(names=(old, new), comparisons=comparisons, packages={}, planned=len(comparisons))
+    click.echo(render_comparison(done))
     if found.left_out:
         click.echo(f"left out between them: {', '.join(found.left_out)}; the change is in one of these or in {new}")
     else:

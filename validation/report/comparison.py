@@ -53,10 +53,10 @@ def counts(comparisons: Sequence[Comparison]) -> str:
     return ", ".join([*described, *([f"{signs.count('declined')} declined by both"] if "declined" in signs else [])])
 
 
-def render_comparison(done: Compared, *, number: int, database: str = "", everything: bool = False) -> str:
+def render_comparison(done: Compared, *, number: int = 0, database: str = "", everything: bool = False) -> str:
     """The answer, then the causes, each with the command that shows it moving, then what else differs between the
-    sides; with `everything` every scenario and change too. `number` is what it is stored under, `database` the option
-    that a proposed command needs to find it."""
+    sides; with `everything` every scenario and change too. `number` is what it is stored under, 0 for nothing;
+    `database` the option that a proposed command needs to find it."""
     old, new = (one_line(name) for name in done.names)
     comparisons = done.comparisons
     several = len(profiles(comparisons)) > 1
@@ -92,7 +92,7 @@ def _cause(cause: Cause, done: Compared, number: int, database: str) -> list[Ren
     heading, _, words = one_line(cause_line(cause, done)).partition(" ")
     parted = cause.worst.comparison.divergence
     below = [describe_divergence(parted)] if parted else []
-    below += [show_command(cause.worst, number, database)] if has_motions(cause.worst.comparison) else []
+    below += [show_command(cause.worst, number, database)] if number and has_motions(cause.worst.comparison) else []
     style = STYLES[cause.worst.sign]
     return [Text.assemble((f"{heading} ", style), words), *map(_below, below)]
 
