@@ -2,8 +2,9 @@
 
 From the motion and the scene alone, by our own geometry, for any scene. The limits are those of a person who looks:
 
-- went through: an overlap of half the width of the thinner of the two, or the centre of mass crosses the other between
-  two samples (a fast body is in a thin one at no sample); or two that start in one another part on the far side.
+- went through: an overlap of half the width of the thinner of the two, if they do not part where they met, or the
+  centre of mass crosses the other between two samples (a fast body is in a thin one at no sample); or two that start in
+  one another part on the far side.
 - came apart: a joint gapes by half the diameter of the smaller of the two that it joins.
 - blew up: more energy comes from nowhere than the scene has (`energy_scale`).
 - hangs: a body that touches nothing misses its free fall by half of it; or all bodies are at rest and no contact and

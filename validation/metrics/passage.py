@@ -7,13 +7,13 @@ import numpy as np
 from reference_engine import elementary
 from scenarios import mass
 from validation.metrics.axes import to_body_axes
-from validation.metrics.observation import Array, Flags, Observation, bounding_radius, length, shared
+from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, shared
 from validation.metrics.proximity import pairs, proximities
 from validation.metrics.statics import width
 from validation.records.trajectory import PlanarTrajectory
 
 THROUGH = 0.5  # of the width of the thinner
-BACKWARDS = -0.5  # cosine between the ways out before and after: more than 120 degrees
+BACK = 0.5  # cosine of 60 degrees: bodies part where they met within that, on the far side beyond 180 - 60
 MOST_POINTS = 10_000  # on a way through a body
 MOST_WAYS = 20_000  # of one body through another: in larger heaps nobody looks for a body between two samples
 
@@ -28,33 +28,37 @@ def passages(o: Observation) -> dict[tuple[int, int], int]:
 
 
 def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
-    """Pairs that overlap by THROUGH -> the first such sample; and those that the scene starts so.
+    """Pairs that come to overlap by THROUGH and do not part where they met -> the first such sample; and the pairs that
+    the scene starts so.
 
-    Of these it is the first after they have come apart, or the one at which they come apart on the far side: against
-    the shortest way out at the start, by which they have to part.
+    Of the latter the sample is the one at which they part on the far side: against the shortest way out at the start.
     """
     near = proximities(o)
     deepest = o.scenario.laws.get("penetration_max", 0.0) if o.scene.contact.compliant else 0.0
     deep = near.gap < -np.maximum(THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]), deepest)
     found: dict[tuple[int, int], int] = {}
-    began: dict[tuple[int, int], Array | None] = {}  # way out of the start; None: they have come apart since
+    ways: dict[tuple[int, int], Array] = {}  # from a to b as they met, seen from what turns less
+    entered: dict[tuple[int, int], int] = {}  # pairs that are deep in one another, since which sample
+    still = np.concatenate([np.where(free(o), bounding_radius(o), np.inf), np.full(len(o.scene.boundaries), np.inf)])
     code = near.a * (1 + len(width(o))) + near.b
     rows = np.flatnonzero(np.isin(code, code[deep]))
     for row in rows[np.argsort(near.sample[rows], kind="stable")].tolist():
         pair, sample = (int(near.a[row]), int(near.b[row])), int(near.sample[row])
         if pair in found:
             continue
-        if sample == 0:
-            if deep[row]:
-                began[pair] = seen_from(o, pair[1], 0, near.normal[row])
-        elif (way := began.get(pair)) is None:
-            if deep[row]:
-                found[pair] = sample
+        way = seen_from(o, pair[int(np.argmax(still[list(pair)]))], sample, near.normal[row])
+        if deep[row]:
+            entered.setdefault(pair, sample)
+            ways.setdefault(pair, way)
+        elif pair not in entered:
+            ways[pair] = way
         elif near.gap[row] >= 0.0:
-            began[pair] = None
-            if float((way * seen_from(o, pair[1], sample, near.normal[row])).sum()) < BACKWARDS:
-                found[pair] = sample
-    return found, set(began)
+            cosine, since = float((ways.pop(pair) * way).sum()), entered.pop(pair)
+            if cosine < (BACK if since else -BACK):
+                found[pair] = since or sample
+    found |= {pair: since for pair, since in entered.items() if since}
+    at_first = near.sample[deep] == 0
+    return found, set(zip(near.a[deep][at_first].tolist(), near.b[deep][at_first].tolist()))
 
 
 @shared

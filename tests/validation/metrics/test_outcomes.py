@@ -85,6 +85,16 @@ def test_what_starts_deep_in_a_plate_must_come_out_on_its_own_side(sideways: boo
     assert (("went through", ("block", "thin")) in found) == through
 
 
+def test_what_sinks_deep_into_a_plate_and_comes_out_again_did_not_go_through_it():
+    """1.5 cm deep in 2 cm, then back; and on, out below."""
+    t = times(2.0)
+    scene = plane(block("block", 0.2, 0.1, position=(0.0, 0.1)), THIN, gravity=(0.0, 0.0))
+    for y, through in ((0.1 - 0.065 * np.sin(np.pi * t / 2.0), False), (0.1 - 0.2 * t, True)):
+        motion = planar(t, columns(0.0, y, 0.0), columns(0.0, np.gradient(y, t), 0.0))
+        found = happened(scene, with_fixed(motion, (0.0, -0.01, 0.0)))
+        assert (("went through", ("block", "thin")) in found) == through
+
+
 def test_what_went_through_once_it_had_come_out_did_so_too():
     """Deep at the start, out above, then down through the plate."""
     t = times(2.0)
