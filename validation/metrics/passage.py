@@ -13,6 +13,7 @@ from validation.metrics.statics import width
 from validation.records.trajectory import PlanarTrajectory
 
 THROUGH = 0.5  # of the width of the thinner
+OUT = 0.1  # of that: what rests overlaps a little
 BACK = 0.5  # cosine of 60 degrees: bodies part where they met within that, on the far side beyond 180 - 60
 MOST_POINTS = 10_000  # on a way through a body
 MOST_WAYS = 20_000  # of one body through another: in larger heaps nobody looks for a body between two samples
@@ -35,7 +36,8 @@ def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int,
     """
     near = proximities(o)
     deepest = o.scenario.laws.get("penetration_max", 0.0) if o.scene.contact.compliant else 0.0
-    deep = near.gap < -np.maximum(THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]), deepest)
+    limit = np.maximum(THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]), deepest)
+    deep, out = near.gap < -limit, near.gap >= -OUT * limit
     found: dict[tuple[int, int], int] = {}
     ways: dict[tuple[int, int], Array] = {}  # from a to b as they met, seen from what turns less
     entered: dict[tuple[int, int], int] = {}  # pairs that are deep in one another, since which sample
@@ -52,7 +54,7 @@ def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int,
             ways.setdefault(pair, way)
         elif pair not in entered:
             ways[pair] = way
-        elif near.gap[row] >= 0.0:
+        elif out[row]:
             cosine, since = float((ways.pop(pair) * way).sum()), entered.pop(pair)
             if cosine < (BACK if since else -BACK):
                 found[pair] = since or sample
