@@ -40,10 +40,14 @@ def answer(done: Compared, causes: Sequence[Cause] | None = None) -> list[str]:
 
 
 def _chosen(causes: Sequence[Cause], most: int) -> list[Cause]:
-    """The gravest, but the first one of each sign before a second one of another."""
-    first = [cause for i, cause in enumerate(causes) if cause.worst.sign not in {c.worst.sign for c in causes[:i]}]
-    rest = [cause for cause in causes if cause not in first]
-    chosen = [*first, *rest][:most]
+    """The gravest, but the first of each sign, then of each kind, before a second one."""
+    signs: dict[Sign, Cause] = {}
+    kinds: dict[tuple[Sign, str], Cause] = {}
+    for cause in causes:
+        signs.setdefault(cause.worst.sign, cause)
+        kinds.setdefault((cause.worst.sign, cause.worst.kind), cause)
+    ranked = [*signs.values(), *kinds.values(), *causes]
+    chosen = list({id(cause): cause for cause in ranked}.values())[:most]
     return [cause for cause in causes if cause in chosen]
 
 
