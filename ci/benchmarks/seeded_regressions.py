@@ -230,6 +230,7 @@ def main() -> int:
             first = asdict(divergence.first) if divergence.first else None
             lines.append(
                 {"engine": planted.engine, "planted": planted.name, "case": planted.case}
+                | {"label": label, "sign": sign, "back": back}
                 | {"verdict": verdict.word, "metrics": described, "first": first, "wrong": wrong}
             )
         quiet = [] if given.no_pairs else [*before.values(), *edges(pool, given.only)]
