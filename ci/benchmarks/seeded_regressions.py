@@ -91,7 +91,7 @@ def side_of(pool: Pool, plan: Plan, planted: Planted, order: Sequence[int] | Non
         motion = reordered(motion, order)
         (measured,) = measure_motions(pool, [(plan, motion)], Limits())
         happened = measure_with_outcomes(plan.scenario, motion)[1]
-        result = replace(result, measurements=measured, outcomes=happened)
+        result = replace(result, measurements=measured, outcomes=happened, trajectory=motion)
     ensembles: list[Ensemble | None] = [None, None]
     rough = any(m.noise in ENSEMBLE_JUDGES for m in result.measurements)
     if planted.engine in ENSEMBLES and order is None and not planted.reorders and rough:
