@@ -7,13 +7,16 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from scenarios.catalogue import FAMILIES
 from scenarios.scenario import token_of
 from validation.metrics import METRICS
+from validation.records.quantities import quantity
 
 DOCS = Path(__file__).parents[1] / "docs"
-RELEASED = json.loads((Path(__file__).parent / "benchmarks/data/released_changes.json").read_text(encoding="utf-8"))
+DATA = Path(__file__).parent / "benchmarks/data"
+RELEASED = json.loads((DATA / "released_changes.json").read_text(encoding="utf-8"))
 TABLE = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -61,12 +64,43 @@ def changed_by() -> list[tuple[str, ...]]:
     return rows
 
 
+def pymunk_versions() -> list[tuple[str, ...]]:
+    """Releases that could not be run, and those with a change or other bits; what lies between is as before."""
+    rows = [("release", "against", "same", "with the same bits", "what changed")]
+    for line in (DATA / "pymunk_versions.jsonl").read_text(encoding="utf-8").splitlines():
+        found = json.loads(line)
+        cases, changed = found["cases"], found["changed"]
+        compared = sum(cases.values()) - cases.get("declined", 0)
+        if found["lacks"]:
+            rows.append((found["release"], "", "", "", f"could not be run: {found['lacks']}"))
+        elif not found["before"]:
+            rows.append((found["release"], "the first", "", "", ""))
+        elif changed or found["identical"] < compared:
+            what = "; ".join(f"*{one['sign']}* `{one['label']}`: {_what(one)}" for one in changed)
+            counts = (f"{cases.get('same', 0)} of {compared}", str(found["identical"]))
+            rows.append((found["release"], found["before"], *counts, what or "nothing beyond round-off"))
+    return rows
+
+
+def _what(changed: dict[str, Any]) -> str:
+    """What happened, else the gravest metrics with the values before and now."""
+    if changed["told"]:
+        return str(changed["told"])
+    moved = [(one["metric"].replace("_", " "), one["unit"], one["a"], one["b"]) for one in changed["changes"][:2]]
+    return ", ".join(f"{name} {_value(a, unit)} to {_value(b, unit)}" for name, unit, a, b in moved)
+
+
+def _value(value: float | None, unit: str) -> str:
+    return "nothing" if value is None else quantity(float(value), unit)
+
+
 TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {
     "scenarios": scenarios,
     "metrics": metrics,
     "released": released,
     "not_reproduced": not_reproduced,
     "changed_by": changed_by,
+    "pymunk_versions": pymunk_versions,
 }
 
 
