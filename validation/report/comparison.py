@@ -1,6 +1,6 @@
 """A comparison of two versions or settings: a table for people, a JSON object a scenario for programs.
 
-    {"format": 1, "scenario", "label", "scene", "parameters", "variant", "sign", "causes", "told", "identical",
+    {"format": 2, "scenario", "label", "scene", "parameters", "variant", "sign", "causes", "told", "identical",
      "changes": [{"metric", "unit", "a", "b", "sign", "law"}], "divergence",
      "a": {"engine", "engine_version", "profile", "settings", "outcome", "reason", "happened", "metrics",
      "trajectory_hash", "motion"}, "b"}
