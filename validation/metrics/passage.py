@@ -81,20 +81,37 @@ def crossings(o: Observation) -> dict[tuple[int, int], int]:
         both_steps = step[:, a] + step[:, b]
         passed = np.minimum(apart[1:], apart[:-1]) < both_steps + bounding_radius(o)[b]
         for k in np.flatnonzero((both_steps > THROUGH * width(o)[b]) & passed).tolist():
-            if went_into(o, a, b, k):
+            if went_through(o, a, b, k):
                 pair = (min(a, b), max(a, b))
                 found[pair] = min(found.get(pair, k + 1), k + 1)
                 break
     return found
 
 
-def went_into(o: Observation, a: int, b: int, k: int) -> bool:
-    """Whether the straight way of a's centre from sample k to the next, seen from b, leads through b."""
-    position = o.trajectory.position
-    way = np.stack([seen_from(o, b, sample, position[sample, a] - position[sample, b]) for sample in (k, k + 1)])
-    steps = int(min(MOST_POINTS, 1 + 4.0 * float(length(way[1] - way[0])) / width(o)[b]))
-    points = way[0] + np.linspace(0.0, 1.0, steps + 1)[:, None] * (way[1] - way[0])
+def went_through(o: Observation, a: int, b: int, k: int) -> bool:
+    """Whether a's centre, outside b at sample k and in it before the next, is on another side of b where it is outside
+    again. What never leaves b is an overlap, and what leaves it where it went in has bounced."""
+    shape, start = o.scene.bodies[b].shape, _centre(o, a, b, k)
+    if inside(shape, start[None])[0] or not leads_through(o, b, start, _centre(o, a, b, k + 1)):
+        return False
+    for sample in range(k + 1, len(o.time)):
+        now = _centre(o, a, b, sample)
+        if not inside(shape, now[None])[0]:
+            return sample == k + 1 or leads_through(o, b, start, now)
+    return False
+
+
+def leads_through(o: Observation, b: int, start: Array, end: Array) -> bool:
+    """Whether the straight way between two points in the frame of b leads through b."""
+    steps = int(min(MOST_POINTS, 1 + 4.0 * float(length(end - start)) / width(o)[b]))
+    points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
     return bool(inside(o.scene.bodies[b].shape, points).any())
+
+
+def _centre(o: Observation, a: int, b: int, sample: int) -> Array:
+    """(D,) a's centre of mass seen from b."""
+    position = o.trajectory.position
+    return seen_from(o, b, sample, position[sample, a] - position[sample, b])
 
 
 def seen_from(o: Observation, body: int, sample: int, vector: Array) -> Array:
