@@ -199,6 +199,7 @@ def test_a_version_that_no_longer_sinks_is_better_and_the_way_back_worse(tmp_pat
     assert json.loads(done.stdout)["engine_version"] == "2.0", "run takes another version by the same word"
 
 
+@pytest.mark.slow
 def test_settings_are_compared_without_any_environment(tmp_path: Path, fresh: str) -> None:
     scene = tmp_path / "mine.json"
     scene.write_text(upright("scenarios", "stack:n=5", "--json", folder=tmp_path).stdout)

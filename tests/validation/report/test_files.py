@@ -28,7 +28,7 @@ from validation.store import open_store
 
 KEYS = [
     *("format", "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings"),
-    *("outcome", "reason", "metrics", "trajectory_hash", "verdict", "divergence"),
+    *("outcome", "reason", "happened", "metrics", "trajectory_hash", "verdict", "worse", "changes", "divergence"),
 ]
 
 
@@ -43,7 +43,7 @@ def test_a_json_line_is_the_contract() -> None:
     line = json.loads(text, parse_constant=no_constant)
     assert "\n" not in text and list(line) == KEYS
     assert line == {
-        "format": 1,
+        "format": 2,
         "run": 7,
         "case": result.key,
         "scenario": "stack",
@@ -55,9 +55,12 @@ def test_a_json_line_is_the_contract() -> None:
         "settings": {"iterations": 2},
         "outcome": "completed",
         "reason": "bit-identical",
+        "happened": None,
         "metrics": {"penetration_mean": {"value": 4e-4, "unit": "m"}},
         "trajectory_hash": "0.0004",
         "verdict": "pass",
+        "worse": False,
+        "changes": [],
         "divergence": None,
     }
 
