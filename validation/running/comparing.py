@@ -21,13 +21,12 @@ from validation.judging.policy import SPEED, STARTS
 from validation.judging.relations import Related
 from validation.records.case import Case, Result
 from validation.records.names import with_profile
-from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import packages_apart
 from validation.running.options import Progress, RunError
 from validation.running.processes.pool import Pool
 from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
-from validation.running.runner import STEP, Limits, Plan, Request, execute, hello_of, name_of, plan_cases, results_of
+from validation.running.runner import STEP, Limits, Plan, Request, hello_of, plan_cases, results_of
 from validation.running.session import running_engines
 
 BOTH = ("default", "fair")
@@ -87,41 +86,21 @@ class _Work:
 
     def simulate(self, pairs: Sequence[Pair], title: str) -> None:
         plans = [plan for pair in pairs for plan in pair]
-        keys = dict(zip((id(plan.case) for plan in plans), self.cache.keys_of(plans)))
-        with self.progress.bar(title, len(plans)) as bar:
 
-            def on_result(result: Result) -> None:
-                self.cache.save(keys[id(result.case)], result)
-                self.results[id(result.case)] = replace(result, encoded=b"")
-                bar.advance(name_of(result.case))
+        def there(result: Result) -> None:
+            self.results[id(result.case)] = result
 
-            owed = []
-            for plan in plans:
-                known = self.cache.result(keys[id(plan.case)], plan)
-                if known is None:
-                    owed.append(plan)
-                else:
-                    self.results[id(plan.case)] = replace(known, encoded=b"")
-                    bar.advance(name_of(plan.case))
-            execute(self.pool, owed, self.limits, on_result)
+        self.cache.results_of(self.pool, plans, self.limits, self.progress, title, there)
 
     def run_starts(self) -> None:
         """What is chaotic, both sides from perturbed initial states; the cheap ones first."""
         pairs = sorted(self._undecided(), key=lambda pair: pair[0].cost)
         plans = [plan for pair in pairs for plan in pair]
-        keys = [f"{key}-{self.starts}" for key in self.cache.keys_of(plans)]
-        owed = []
-        for plan, key in zip(plans, keys):
-            known = self.cache.ensemble(key, plan)
-            if known is None:
-                owed.append((plan, key))
-            else:
-                self.ensembles[id(plan.case)] = known
-        wanted = [(plan, Starts(count=self.starts)) for plan, _ in owed]
-        if wanted:
-            for made, (plan, key) in zip(run_ensembles(self.pool, wanted, self.limits, self.progress), owed):
-                self.ensembles[id(plan.case)] = made
-                self.cache.save_ensemble(key, made)
+
+        def there(plan: Plan, ensemble: Ensemble) -> None:
+            self.ensembles[id(plan.case)] = ensemble
+
+        self.cache.ensembles_of(self.pool, plans, self.starts, self.limits, self.progress, there)
 
     def take_steps(self) -> None:
         """From recorded states: what the engine's documents promise, on one scenario of each family; and where the two

@@ -12,9 +12,9 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -27,9 +27,12 @@ from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.outcome import Outcome
 from validation.records.trajectory import TrajectoryError, from_bytes
+from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import HOME, MADE, Environment
 from validation.running.kernel_cache import cache_root, temporary_folder
-from validation.running.runner import Plan
+from validation.running.options import Progress
+from validation.running.processes.pool import Pool
+from validation.running.runner import Limits, Plan, execute, name_of
 from validation.store.compression import PackingError, pack, unpack
 
 MEASURED_BY = ("numpy", "scipy", "numba")
@@ -84,7 +87,7 @@ def our_code() -> str:
 
 
 class ResultCache:
-    """What was computed before, for the plans of one comparison. `codes` are those of the engines, by word."""
+    """What was computed before. `codes` are those of the engines, by word; more may come as engines do."""
 
     def __init__(self, codes: Mapping[str, Code], *, resume: bool = False) -> None:
         self._codes, self._resume = codes, resume
@@ -96,6 +99,60 @@ class ResultCache:
         except OSError:
             self._folder, self.lasting = temporary_folder(), False
         self._trim()
+
+    def results_of(
+        self,
+        pool: Pool,
+        plans: Sequence[Plan],
+        limits: Limits,
+        progress: Progress,
+        title: str,
+        on_result: Callable[[Result], None] = lambda result: None,
+    ) -> list[Result]:
+        """In the order of the plans; what is not known is run and kept. `on_result` gets each as it comes."""
+        keys = dict(zip((id(plan.case) for plan in plans), self.keys_of(plans)))
+        found: dict[int, Result] = {}
+
+        def there(result: Result) -> None:
+            found[id(result.case)] = replace(result, encoded=b"")
+            on_result(found[id(result.case)])
+
+        for plan in plans:
+            if (known := self.result(keys[id(plan.case)], plan)) is not None:
+                there(known)
+        owed = [plan for plan in plans if id(plan.case) not in found]
+        with progress.bar(title, len(owed)) as bar:
+
+            def ran(result: Result) -> None:
+                self.save(keys[id(result.case)], result)
+                there(result)
+                bar.advance(name_of(result.case))
+
+            execute(pool, owed, limits, ran)
+        return [found[id(plan.case)] for plan in plans]
+
+    def ensembles_of(
+        self,
+        pool: Pool,
+        plans: Sequence[Plan],
+        count: int,
+        limits: Limits,
+        progress: Progress,
+        on_ensemble: Callable[[Plan, Ensemble], None] = lambda plan, ensemble: None,
+    ) -> list[Ensemble]:
+        """Likewise, of so many perturbed initial states of each."""
+        keys = [f"{key}-{count}" for key in self.keys_of(plans)]
+        known = [self.ensemble(key, plan) for key, plan in zip(keys, plans)]
+        owed = [i for i, one in enumerate(known) if one is None]
+        for plan, one in zip(plans, known):
+            if one is not None:
+                on_ensemble(plan, one)
+        wanted = [(plans[i], Starts(count=count)) for i in owed]
+        for made, i in zip(run_ensembles(pool, wanted, limits, progress) if wanted else (), owed):
+            known[i] = made
+            self.save_ensemble(keys[i], made)
+            on_ensemble(plans[i], made)
+        return [one for one in known if one is not None]
 
     def keys_of(self, plans: Sequence[Plan]) -> list[str]:
         """One for each plan. The same case for the second time has another: it is there to be repeated."""

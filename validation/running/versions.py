@@ -17,12 +17,11 @@ from validation.judging.ensembles import settled
 from validation.judging.policy import STARTS
 from validation.records.case import Result
 from validation.running.comparing import BOTH, without_doubles
-from validation.running.ensembles import Starts
 from validation.running.environments import Environment, command_of, environment_of, is_here
-from validation.running.known_results import KnownResults
 from validation.running.options import Progress, RunError
 from validation.running.package_index import BuildError, releases
 from validation.running.processes.pool import Pool
+from validation.running.result_cache import Code, ResultCache, code_of
 from validation.running.runner import STEP, Limits, Plan, Request, measuring_remotes, plan_cases
 from validation.running.session import check_settings, warm_kernels
 
@@ -99,8 +98,8 @@ class Releases:
 
     def __init__(self, asked: Asked, pool: Pool, progress: Progress) -> None:
         self.asked, self.pool, self.progress = asked, pool, progress
-        self._environments: dict[str, Environment] = {}
-        self._known = KnownResults(self._environments)
+        self._codes: dict[str, Code] = {}
+        self._cache = ResultCache(self._codes)
         self._builder = ThreadPoolExecutor(max_workers=1)
         self._building: dict[str, Future[Environment]] = {}
         self._cells: dict[str, Cells] = {}
@@ -127,14 +126,20 @@ class Releases:
                 with self.progress.activity(f"environment of {choice.word}") as notify:
                     if not self._building[choice.word].done():
                         notify("is being made")
-                    self._environments[choice.word] = self._building[choice.word].result()
+                    self._codes[choice.word] = code_of(choice, self._building[choice.word].result())
+            else:
+                self._codes[choice.word] = code_of(choice, None)
             plans = plan_cases(self.pool, self._requests(choice))
         except (BuildError, SettingError) as error:  # an old release may lack a setting
             raise LackingError(str(error)) from None
         if plans[0].unavailable and all(plan.unavailable for plan in plans):
             raise LackingError(plans[0].unavailable)
-        results = self._known.results_of(self.pool, plans, self.asked.limits, self.progress, choice.word)
-        return list(zip(plans, results))
+        # A release without the profile "fair" runs as it is out of the box: the same case, once.
+        firsts = {(plan.case.label, tuple(plan.case.settings.items())): plan for plan in reversed(plans)}
+        own = [*reversed(firsts.values())]
+        results = self._cache.results_of(self.pool, own, self.asked.limits, self.progress, choice.word)
+        found = dict(zip(map(id, own), results))
+        return [(plan, found[id(firsts[plan.case.label, tuple(plan.case.settings.items())])]) for plan in plans]
 
     def _requests(self, choice: EngineChoice) -> list[Request]:
         return [
@@ -151,9 +156,8 @@ class Releases:
         of = [(results[id(a)], results[id(b)]) for a, b in pairs]
         found = [compare(a.scenario, *both) for (a, _), both in zip(pairs, of)]
         rough = [i for i, one in enumerate(found) if is_chaotic(one)] if self.asked.starts else []
-        starts = Starts(count=self.asked.starts) if rough else Starts()
         plans = [plan for i in rough for plan in pairs[i]]
-        made = self._known.ensembles_of(self.pool, plans, starts, self.asked.limits, self.progress)
+        made = self._cache.ensembles_of(self.pool, plans, self.asked.starts, self.asked.limits, self.progress)
         evidence = settled({i: compare_ensembles(*both) for i, *both in zip(rough, made[::2], made[1::2])})
         for i, described in evidence.items():
             found[i] = compare(pairs[i][0].scenario, *of[i], described)

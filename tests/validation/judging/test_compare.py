@@ -24,7 +24,7 @@ from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
 from validation.report.sentences import describe_comparison
-from validation.running import comparing
+from validation.running import comparing, result_cache
 from validation.running.comparing import Compared
 from validation.running.kernel_cache import cache_root
 from validation.running.options import Progress
@@ -267,7 +267,7 @@ def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
 ) -> None:
     """Ctrl-C after the first scenario has run on both sides; the same comparison then runs the other one only."""
     monkeypatch.setenv("UPRIGHT_CACHE", fresh)
-    execute, ran = comparing.execute, []
+    execute, ran = result_cache.execute, []
 
     def interrupted(pool: Any, plans: Any, limits: Any, on_result: Any) -> Any:
         ran.append([plan.case.label for plan in plans])
@@ -276,7 +276,7 @@ def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
             raise KeyboardInterrupt
         return execute(pool, plans, limits, on_result)
 
-    monkeypatch.setattr(comparing, "execute", interrupted)
+    monkeypatch.setattr(result_cache, "execute", interrupted)
     sides, scenarios = ("pymunk", "pymunk:iterations=51"), ["bouncing-ball", "ball-with-drag"]
     given: dict[str, Any] = {"profile": "fair", "dt": None, "limits": Limits(), "progress": Progress()}
     done = comparing.compare_engines(sides, scenarios, **given)
