@@ -40,13 +40,15 @@ def answer(done: Compared, causes: Sequence[Cause] | None = None) -> list[str]:
 
 
 def _chosen(causes: Sequence[Cause], most: int) -> list[Cause]:
-    """The gravest, but the first of each sign, then of each kind, before a second one."""
+    """The gravest, but the first of each sign, then a broken promise, which is the reason of others, then the first of
+    each kind, before a second one."""
     signs: dict[Sign, Cause] = {}
     kinds: dict[tuple[Sign, str], Cause] = {}
     for cause in causes:
         signs.setdefault(cause.worst.sign, cause)
         kinds.setdefault((cause.worst.sign, cause.worst.kind), cause)
-    ranked = [*signs.values(), *kinds.values(), *causes]
+    promises = [cause for cause in causes if cause.worst.related is not None]
+    ranked = [*signs.values(), *promises[:1], *kinds.values(), *causes]
     chosen = list({id(cause): cause for cause in ranked}.values())[:most]
     return [cause for cause in causes if cause in chosen]
 

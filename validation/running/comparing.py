@@ -169,7 +169,9 @@ class _Work:
 
     def comparisons(self) -> list[Comparison]:
         """All that is decided; what is chaotic by its perturbed initial states, settled together."""
-        made, undecided = self.ensembles, {id(old.case) for old, _ in self._undecided()}
+        made = self.ensembles
+        broken = {key for key, related in self.promises.items() if any(one.sign != "same" for one in related)}
+        undecided = {id(old.case) for old, _ in self._undecided()} - broken  # a promise is broken whatever the chaos
         evidence = settled(
             {
                 id(old.case): compare_ensembles(made[id(old.case)], made[id(new.case)])

@@ -8,13 +8,16 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from tests.validation.judging.test_causes import FALLEN, moved, side
-from tests.validation.store.made import measurement
-from validation.judging.comparison import Comparison, compare
+from tests.validation.store.made import case, failed, measurement
+from validation.engines.relations import Relation
+from validation.judging.comparison import Comparison, compare, with_relations
+from validation.judging.relations import Agreed, Related
 from validation.report.answer import answer
 from validation.report.comparison import render_comparison
 from validation.running.comparing import Compared, Speed
 
 OLD, NEW = {"version": "1"}, {"version": "2"}
+FAILED = failed(case("pile", parameters={}, version="2"), "not_finite", "NaN at 0.8 s")
 
 
 def done(*found: Comparison, planned: int = 0, speed: Speed | None = None) -> Compared:
@@ -77,6 +80,18 @@ def test_the_answer_never_has_more_than_five_lines_and_each_sign_has_one_before_
     more = [falls(), falls("stack:n=4"), falls("stack:n=3", back=True), upgraded("upright-block", 0.5, 1e-3)]
     lines = answer(done(*worse, *more, speed=Speed(ratio=1.4, cases=4)))
     assert len(lines) <= 5 and [line.partition(":")[0] for line in lines[1:]] == ["Worse", "Worse", "Better", "Speed"]
+
+
+def test_a_promise_that_is_broken_is_named_as_the_reason_before_a_second_thing_that_happened() -> None:
+    """Where a scenario crashes, another falls through, and a third gets better too."""
+    law = Relation(name="both ways agree", one={}, other={"way": 2}, agree="round-off", promise="a test")
+    sides = tuple(Agreed(met=met, size=1.0, limit=1.0) for met in (True, False))
+    broken = with_relations(falls("stack:n=4"), [Related(relation=law, states=2, sides=(sides[0], sides[1]))])
+    crashed = compare(scenario_of("pile"), side(scenario_of("pile"), bits="a", **OLD), FAILED)
+    better = upgraded("upright-block", 0.5, 1e-3)
+    lines = answer(done(crashed, broken, better))
+    assert [line.partition(":")[0] for line in lines[1:]][:2] == ["Worse", "Worse"] and len(lines) <= 5
+    assert any("both ways agree: to 1 m/s in A" in line for line in lines)
 
 
 def test_causes_come_below_the_answer_each_with_the_command_that_plays_both_sides() -> None:
