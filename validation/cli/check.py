@@ -16,7 +16,8 @@ from validation.running.options import Options
 def command(options: Options, strict: bool, junit: Path | None, markdown: Path | None, json_file: Path | None) -> None:
     """Run, compare each case with what was accepted, and report what got worse.
 
-    Exit status 0: nothing worse. 1: a case regressed, newly broke, or newly breaks a law. 2: could not run.
+    Exit status 0: nothing worse. 1: a case is worse or mixed, newly broke, or newly breaks a law. 2: could not run, or
+    nothing is worse and a case that was compared before is not now, because Upright's own adapter failed.
     What is marked as known, quarantined or not a fault (upright mark) fails nothing.
     What was accepted with an ensemble of perturbed initial states is run from as many where its motion has changed.
     With overrides (pymunk:iterations=2) a case is judged against the baseline of the engine without them.

@@ -44,6 +44,6 @@ def command(options: Options, strict: bool, resume: bool) -> None:
             raise click.ClickException(f"no unfinished run is stored; start one with: {start}")
         session = resume_session(store, options) if resume else run_session(store, options, command_line())
     show_session(session, options)
-    if strict and exit_status(session.verdicts, strict=True):
-        raise SystemExit(1)
+    if strict and (status := exit_status(session.verdicts, strict=True)):
+        raise SystemExit(status)
     must_have_run(session)

@@ -148,7 +148,7 @@ def fails_in_a_test(verdict: Verdict) -> bool:
     known = verdict.baseline is not None
     return (
         verdict.worse
-        or verdict.word == "missing"
+        or verdict.word in ("missing", "not compared")
         or (not known and (verdict.word == "broken" or bool(verdict.defects)))
     )
 
