@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reference_engine import elementary, rotation
+from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv
 from scenarios import mass
@@ -190,6 +190,8 @@ def _points(motion: Trajectory, time: Array, free: Sequence[int], bounding_radiu
         angle = motion.angle[at][:, free]
         ends = [centre + bounding_radius[:, None] * np.stack([elementary.cos(angle), elementary.sin(angle)], axis=-1)]
     else:
+        from reference_engine import rotation  # numba's, which a command does without otherwise
+
         turned = rotation.matrices(motion.orientation[at][:, free])
         ends = [centre + bounding_radius[:, None] * turned[..., axis] for axis in (0, 1)]  # along the body's x and y
     return np.concatenate([centre, *ends], axis=1)

@@ -25,6 +25,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.optimize  # noqa: F401  the means of pairs are found with it: imported once, not in every simulation
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene

@@ -11,7 +11,6 @@ import math
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import nnls
 
 from scenarios.scene import Scene
 
@@ -101,6 +100,8 @@ def _for_the_larger(laws: dict[tuple[int, int], float], count: int) -> list[floa
 
 def _for_the_mean(laws: dict[tuple[int, int], float], count: int) -> list[float]:
     """The non-negative values whose means come closest to the laws."""
+    from scipy.optimize import nnls  # slow to import, and only wanted here
+
     rows = np.zeros((len(laws), count))
     for row, (i, j) in zip(rows, laws):
         row[i] += 0.5
