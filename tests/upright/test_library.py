@@ -52,6 +52,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "ask", ask)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_a_run_is_a_table_and_its_motion_falls_as_free_fall_does(folder: Path) -> None:
     """The ball of radius 0.1 m is let go 1 m above the floor: by 0.2 s nothing but gravity has acted.
 
@@ -87,7 +88,6 @@ def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder:
     assert [case.verdict for case in worse.failures] == ["regressed"]
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_simulate_hands_out_arrays_and_keeps_nothing(folder: Path) -> None:
     motion = upright.simulate("upright-block", "pymunk")
     samples, bodies, axes = motion.position.shape

@@ -14,6 +14,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import write_scene
+from tests.effort import few
 from tests.validation.command import call, start, upright
 from validation import cli
 from validation.running import session
@@ -101,7 +102,7 @@ def test_json_is_one_object_a_case_and_nothing_else(tmp_path: Path) -> None:
     assert ball["pymunk"]["metrics"]["truth_error_goal"]["unit"] == "m"
 
 
-@pytest.mark.parametrize("command", ["run", "check", "ci"])
+@pytest.mark.parametrize(("command",), few(1, [("check",), ("run",), ("ci",)]))
 def test_a_run_in_which_everything_is_declined_ends_with_2_and_offers_nothing_to_accept(
     command: str, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from scenarios.catalogue import scenario_of
 from tests.effort import few
 from tests.validation import wheels
-from tests.validation.command import call, upright
+from tests.validation.command import call, kept_servers, upright
 from tests.validation.judging.test_ensembles import ensemble, evidence, series, spread
 from tests.validation.store.made import case, falling, info, measurement, result
 from validation.engines import present_engines
@@ -280,9 +280,10 @@ def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
     monkeypatch.setattr(result_cache, "execute", interrupted)
     sides, scenarios = ("pymunk", "pymunk:iterations=51"), ["bouncing-ball", "ball-with-drag"]
     given: dict[str, Any] = {"profile": "fair", "dt": None, "limits": Limits(), "progress": Progress()}
-    done = comparing.compare_engines(sides, scenarios, **given)
-    assert (done.stopped, done.compared, done.planned) == (True, 1, 2)
-    done = comparing.compare_engines(sides, scenarios, **given)
+    with kept_servers():
+        done = comparing.compare_engines(sides, scenarios, **given)
+        assert (done.stopped, done.compared, done.planned) == (True, 1, 2)
+        done = comparing.compare_engines(sides, scenarios, **given)
     assert (done.stopped, done.compared, done.planned) == (False, 2, 2)
     assert ran[1] == ["ball-with-drag"] * 2 and not any(ran[2:])
 

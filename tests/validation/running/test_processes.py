@@ -16,6 +16,7 @@ import pytest
 
 from scenarios.catalogue import scenario_of
 from tests.effort import few
+from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
 from validation.records.case import Result
@@ -27,6 +28,12 @@ from validation.running.runner import Limits, Request, execute, measuring_remote
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
 LIMITS = Limits(workers=2, time_limit=3.0, memory_limit=160 * 2**20)
+
+
+@pytest.fixture(autouse=True)
+def servers() -> Iterator[None]:
+    with kept_servers():
+        yield
 
 
 @pytest.fixture

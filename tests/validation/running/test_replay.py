@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from scenarios.catalogue import scenario_of
+from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
 from validation.running.processes.pool import Pool
@@ -67,6 +68,12 @@ class Toy(SteppingEngine):
     def build(self, scene, dt, settings):
         return Falling(scene, dt, settings)
 '''
+
+
+@pytest.fixture(autouse=True)
+def servers() -> Iterator[None]:
+    with kept_servers():
+        yield
 
 
 @pytest.fixture
