@@ -147,7 +147,7 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     changes = [replace(c, weight=weight_of(scales, c)) for c in changes_between(old, new, ensemble)]
     starts = ensemble.happened if ensemble else ()
     now, before = on_one_side(old, new, starts)
-    sign = of_outcomes(old, new, starts) or of_severity(changes, broken, mended)
+    sign = _sign_of(of_outcomes(old, new, starts), changes, broken, mended)
     if sign == "same" and ends_elsewhere(scenario.scene, old, new) and (ensemble is None or ensemble.to_the_end):
         sign = "different"
     return Comparison(
@@ -163,6 +163,15 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
         happened=starts,
         divergence=_divergence(scenario, old, new),
     )
+
+
+def _sign_of(
+    happened: Sign | None, changes: Sequence[Change], broken: Sequence[Defect], mended: Sequence[Defect]
+) -> Sign:
+    if happened == "different":  # nothing says which of the two should happen: what is gross has its sign all the same
+        gross = of_severity([change for change in changes if change.weight == Weight.GROSS], broken, mended)
+        return happened if gross == "same" else gross
+    return happened or of_severity(changes, broken, mended)
 
 
 def _order_of(sign: Sign, change: Change) -> tuple[bool, int]:

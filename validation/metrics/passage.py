@@ -21,13 +21,14 @@ MOST_WAYS = 20_000  # of one body through another: in larger heaps nobody looks 
 
 def passages(o: Observation) -> dict[tuple[int, int], int]:
     """Pairs of which one went through the other -> the sample at which that is seen first, in order of these."""
-    found, at_first = overlaps(o)
+    found, at_first = dict(overlaps(o)[0]), overlaps(o)[1]
     for pair, sample in crossings(o).items():
         if pair not in at_first:
             found[pair] = min(sample, found.get(pair, sample))
     return dict(sorted(found.items(), key=lambda one: one[1]))
 
 
+@shared
 def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
     """Pairs that come to overlap by THROUGH and do not part where they met -> the first such sample; and the pairs that
     the scene starts so.

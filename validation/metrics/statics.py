@@ -6,13 +6,14 @@ body, and so do their moments: a problem of non-negative least squares over the 
 point of what may be a face, so that a body in contact takes any moment there.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from reference_engine import elementary
 from reference_engine.dense import norm
+from reference_engine.elementary import squared
 from scenarios import mass
 from validation.metrics.axes import moment
 from validation.metrics.joint_gap import anchor
@@ -22,6 +23,7 @@ from validation.metrics.proximity import proximities
 BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 MOST = 50  # bodies: the time grows with the cube
 EDGES = 8
+FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge"})
 NEAR, SKIN = 0.03, 0.025
 """Of the least width, and m: engines that are made for metres hold bodies apart by a skin, Box2D by 2 cm."""
 
@@ -45,47 +47,113 @@ def unbalanced(o: Observation) -> list[int]:
 
     Asked of scenes whose only other forces are of contacts and joints.
     """
-    bodies = np.flatnonzero(free(o))
-    if len(bodies) > MOST or o.scene.springs or o.scene.thrusters:
+    if free(o).sum() > MOST or o.scene.springs or o.scene.thrusters:
         return []
-    D = len(o.gravity)
-    rows = D + (1 if D == 2 else 3)  # of a body: force, moment
-    first_row = {int(body): k * rows for k, body in enumerate(bodies)}
-    weight = free_mass(o)[bodies] * float(norm(o.gravity))
-    columns = [*_contacts(o, first_row, rows), *_joints(o, first_row, rows)]
-    scale = np.repeat(weight, rows)
-    for k, body in enumerate(bodies):
-        scale[k * rows + D : (k + 1) * rows] *= bounding_radius(o)[body]
-    wanted = np.zeros(len(bodies) * rows)
-    for k, body in enumerate(bodies):
-        wanted[k * rows : k * rows + D] = -free_mass(o)[body] * o.gravity
-    if not columns:
-        return bodies.tolist()
-    from scipy.optimize import nnls  # slow to import, and only wanted here
-
-    system, wanted = np.column_stack(columns) / scale[:, None], wanted / scale
-    try:
-        force, _ = nnls(system, wanted)
-    except RuntimeError:  # it found no end: nothing is known
-        return []
-    left = np.abs(wanted - (system * force).sum(axis=1)).reshape(len(bodies), rows).max(axis=1)
-    return bodies[left > BALANCED].tolist()
+    last, near = len(o.time) - 1, proximities(o)
+    contacts = contacts_of(o, np.flatnonzero(supporting(o) & (near.sample == last)))
+    wanted = -free_mass(o)[:, None] * o.gravity
+    left = Balance(o, last, contacts, any_moment=True).left(wanted)
+    return [] if left is None else np.flatnonzero(free(o))[left > BALANCED].tolist()
 
 
-def _contacts(o: Observation, first_row: dict[int, int], rows: int) -> Iterator[Array]:
-    near, members, D = proximities(o), [*o.scene.bodies, *o.scene.boundaries], len(o.gravity)
-    for row in np.flatnonzero(supporting(o) & (near.sample == len(o.time) - 1)).tolist():
+class Contact(NamedTuple):
+    """A point at which b may be pushed along the normal, and a the other way."""
+
+    a: int
+    b: int
+    point_a: Array
+    point_b: Array
+    normal: Array  # from a to b
+    friction: float
+
+
+def contacts_of(o: Observation, rows: Any) -> list[Contact]:
+    """Contacts at these rows of `proximities`."""
+    near, members = proximities(o), [*o.scene.bodies, *o.scene.boundaries]
+    found = []
+    for row in rows.tolist():
         a, b = int(near.a[row]), int(near.b[row])
         mu, _ = o.scene.pair_law(members[a], members[b])
-        for edge in _cone(near.normal[row], mu):
-            column = np.zeros(len(first_row) * rows)
-            for body, point, sign in ((a, near.point_a[row], -1.0), (b, near.point_b[row], 1.0)):
-                if body in first_row:
-                    column[first_row[body] : first_row[body] + rows] = _wrench(o, body, point, sign * edge)
-            yield column
-        if D == 3:
-            for body in (a, b):
-                yield from _any_moment(body, first_row, rows)
+        found.append(Contact(a, b, near.point_a[row], near.point_b[row], near.normal[row], mu))
+    return found
+
+
+class Balance:
+    """What contacts and joints can do to the free bodies at one sample: a column for each edge of a cone and each
+    direction of a joint's force, a row for each part of a body's force and moment, in weights and weights times radius.
+    """
+
+    def __init__(self, o: Observation, sample: int, contacts: Iterable[Contact], *, any_moment: bool) -> None:
+        """`any_moment`: a contact may be a face of which one point is known, and pass on whatever moment."""
+        self.bodies = np.flatnonzero(free(o))
+        D = len(o.gravity)
+        self.force = D
+        self.rows = D + (1 if D == 2 else 3)  # of a body: force, moment
+        self.o, self.sample = o, sample
+        self.first_row = {int(body): k * self.rows for k, body in enumerate(self.bodies)}
+        self.columns = [*self._contacts(contacts, any_moment and D == 3), *self._joints()]
+        weight = free_mass(o)[self.bodies] * (float(norm(o.gravity)) or 1.0)
+        self.scale: Array = np.repeat(weight, self.rows).reshape(-1, self.rows)
+        self.scale[:, D:] *= bounding_radius(o)[self.bodies, None]
+
+    def left(self, wanted: Array) -> Array | None:
+        """(F,) in weights, what no such forces hold of the forces `wanted` (B, D) N on the free bodies; None where that
+        is not found."""
+        if not self.columns:
+            return np.sqrt(squared(wanted[self.bodies] / self.scale[:, :1]).sum(axis=1))
+        from scipy.optimize import nnls  # slow to import, and only wanted here
+
+        aim = np.zeros_like(self.scale)
+        aim[:, : self.force] = wanted[self.bodies]
+        aim = (aim / self.scale).ravel()
+        system = np.column_stack(self.columns) / self.scale.reshape(-1, 1)
+        try:
+            force, _ = nnls(system, aim)
+        except RuntimeError:  # it found no end: nothing is known
+            return None
+        off: Array = np.abs(aim - (system * force).sum(axis=1)).reshape(self.scale.shape).max(axis=1)
+        return off
+
+    def _contacts(self, contacts: Iterable[Contact], any_moment: bool) -> Iterator[Array]:
+        for c in contacts:
+            for edge in _cone(c.normal, c.friction):
+                column = self._nothing()
+                for body, point, sign in ((c.a, c.point_a, -1.0), (c.b, c.point_b, 1.0)):
+                    self._add(column, body, point, sign * edge)
+                yield column
+            if any_moment:
+                yield from self._any_moment(c.a)
+                yield from self._any_moment(c.b)
+
+    def _joints(self) -> Iterator[Array]:
+        """What a joint can pass on, in either sense: more than it can where it is a slider or a rod."""
+        o, names = self.o, [body.name for body in self.o.scene.bodies]
+        for joint in o.scene.joints:
+            ends = [(name, point) for name, point in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)) if name]
+            for axis in (*np.eye(self.force), *-np.eye(self.force)):
+                column = self._nothing()
+                for (name, point), sign in zip(ends, (1.0, -1.0)):
+                    self._add(column, names.index(name), anchor(o, name, point)[self.sample], sign * axis)
+                yield column
+            if joint.kind in FIXES_ANGLE:
+                for name, _ in ends:
+                    yield from self._any_moment(names.index(name))
+
+    def _any_moment(self, body: int) -> Iterator[Array]:
+        for k in range(self.force, self.rows) if body in self.first_row else ():
+            for sign in (1.0, -1.0):
+                column = self._nothing()
+                column[self.first_row[body] + k] = sign
+                yield column
+
+    def _nothing(self) -> Array:
+        return np.zeros(len(self.bodies) * self.rows)
+
+    def _add(self, column: Array, body: int, point: Array, force: Array) -> None:
+        if body in self.first_row:
+            first = self.first_row[body]
+            arm = point - self.o.trajectory.position[self.sample, body]
+            column[first : first + self.rows] = np.concatenate([force, moment(arm, force)])
 
 
 def _cone(normal: Array, mu: float) -> Iterator[Array]:
@@ -100,43 +168,3 @@ def _cone(normal: Array, mu: float) -> Iterator[Array]:
     for k in range(EDGES):
         turn = 2.0 * np.pi * k / EDGES
         yield normal + mu * (elementary.cos(turn) * first + elementary.sin(turn) * second)
-
-
-def _joints(o: Observation, first_row: dict[int, int], rows: int) -> Iterator[Array]:
-    """What a joint can pass on, in either sense: more than it can where it is a slider or a rod."""
-    names = [body.name for body in o.scene.bodies]
-    D = len(o.gravity)
-    for joint in o.scene.joints:
-        ends = [(name, point) for name, point in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)) if name]
-        for axis in (*np.eye(D), *-np.eye(D)):
-            column = np.zeros(len(first_row) * rows)
-            for (name, point), sign in zip(ends, (1.0, -1.0)):
-                body = names.index(name)
-                if body in first_row:
-                    column[first_row[body] : first_row[body] + rows] = _wrench(
-                        o, body, anchor(o, name, point)[-1], sign * axis
-                    )
-            yield column
-        if _fixes_angle(joint):
-            for name, _ in ends:
-                yield from _any_moment(names.index(name), first_row, rows)
-
-
-def _fixes_angle(joint: Any) -> bool:
-    return joint.kind in ("prismatic", "slider", "hinge")
-
-
-def _any_moment(body: int, first_row: dict[int, int], rows: int) -> Iterator[Array]:
-    if body not in first_row:
-        return
-    force = {3: 2, 6: 3}[rows]
-    for k in range(force, rows):
-        for sign in (1.0, -1.0):
-            column = np.zeros(len(first_row) * rows)
-            column[first_row[body] + k] = sign
-            yield column
-
-
-def _wrench(o: Observation, body: int, point: Array, force: Array) -> Array:
-    arm = point - o.trajectory.position[-1, body]
-    return np.concatenate([force, moment(arm, force)])

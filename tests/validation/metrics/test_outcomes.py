@@ -191,7 +191,7 @@ def test_what_should_move_on_and_only_creeps_has_stopped():
 
 def test_a_fact_is_right_or_wrong_by_the_exact_motion_and_unknown_without_one():
     slides = truth(pose=lambda t: columns(t, 0.5, 0.0)[:, None])
-    scene = plane(block(position=(0.0, 0.5)), boundaries=(GROUND,))
+    scene = plane(block(position=(0.0, 0.5), velocity=(1.0, 0.0)), boundaries=(GROUND,))
     rests = still((0.0, 0.5, 0.0))
     assert happened(scene, rests, slides)["never moved", ("block",)].right is False
     assert happened(scene, rests, slides)["came to rest", ()].right is False

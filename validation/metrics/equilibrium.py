@@ -1,0 +1,208 @@
+"""Whether bodies stay where they are: at rest in an equilibrium, and small pushes do not end it.
+
+Contacts and joints must be able to hold the weights (statics) along the gravity of the scene and also LEAN aslant from
+it in every direction: so faces carry their bodies well within their edges, and friction has some in hand. A body on
+which nothing rests may also be one that rolls, a ball on a flat floor: it must not get lower by rolling a little either
+way, and only its upright weight is asked for.
+
+The corners of the face that two bodies share are nearest points of the two, turned a little against each other.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from reference_engine import elementary
+from reference_engine.dense import norm
+from reference_engine.elementary import squared
+from scenarios.scenario import Scenario
+from scenarios.scene import PlanarScene, planar_start, spatial_start
+from validation.metrics.axes import turned
+from validation.metrics.observation import (
+    Array,
+    Flags,
+    Observation,
+    bounding_radius,
+    free,
+    free_mass,
+    point_speed,
+    size,
+)
+from validation.metrics.proximity import proximities
+from validation.metrics.statics import MOST, Balance, Contact, contacts_of
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
+
+CONTACT = 1e-3  # of the smallest free body's diameter: a gap or an overlap of a contact
+SLOW = 1e-3  # of that, within the scene's duration
+UNBALANCED = 0.002  # of a weight may be left
+LEAN = 0.035  # 2 degrees, of gravity
+TILTED = 1e-4  # rad
+ROLLED = 1e-2  # rad, after which a body may be lower by
+LOWER = 1e-6  # of its radius; on its edge it is by 5e-5
+TILTS = 24
+WAYS = 8  # to roll in space
+
+
+def starts_in_equilibrium(scenario: Scenario) -> bool:
+    """Whether the scene starts so; False where that is not known: with joints, springs, thrusters, compliant contacts,
+    or very many bodies."""
+    scene = scenario.scene
+    if scene.joints or scene.springs or scene.thrusters or scene.contact.compliant or len(scene.bodies) > MOST:
+        return False
+    o = at_start(scenario)
+    if (point_speed(o)[0, free(o)] * scene.duration > SLOW * size(o)).any():
+        return False
+    return is_in_equilibrium(o, 0)
+
+
+def at_start(scenario: Scenario) -> Observation:
+    """The scene's initial state, as a motion of one sample."""
+    one: dict[str, Any] = {"time": np.zeros(1), "dt": 1.0, "velocity_lag": 0.0}
+    if isinstance(scenario.scene, PlanarScene):
+        pose, twist = planar_start(scenario.scene)
+        motion: Trajectory = PlanarTrajectory(pose=pose[None], twist=twist[None], **one)
+    else:
+        x, q, v, w = (part[None] for part in spatial_start(scenario.scene))
+        motion = SpatialTrajectory(position=x, orientation=q, velocity=v, spin=w, **one)
+    return Observation(scenario=scenario, trajectory=motion)
+
+
+def is_in_equilibrium(o: Observation, sample: int, *, rolling: bool = True) -> bool:
+    """Whether contacts hold all free bodies as they lie at this sample; with `rolling` also what may roll, and does not
+    by itself."""
+    contacts = contacts_at(o, sample)
+    if contacts is None:
+        return False
+    if not o.gravity.any():
+        return True
+    balance = Balance(o, sample, contacts, any_moment=False)
+    weight = -free_mass(o)[:, None] * o.gravity
+    if _balanced(balance, weight):
+        lean = [float(norm(o.gravity)) * LEAN * across for across in _across(o)]
+        leaning = [-free_mass(o)[:, None] * across for across in lean]
+        if all(_balanced(balance, weight + aside) for aside in leaning):
+            return True
+        loose = rolling and _rolls_nowhere(o, sample, contacts)
+        if isinstance(loose, np.ndarray) and loose.any():
+            return all(_balanced(balance, weight + np.where(loose[:, None], 0.0, aside)) for aside in leaning)
+    return False
+
+
+def _balanced(balance: Balance, wanted: Array) -> bool:
+    left = balance.left(wanted)
+    return left is not None and bool((left <= UNBALANCED).all())
+
+
+def _across(o: Observation) -> Iterator[Array]:
+    """Unit vectors across gravity: both in the plane, four in space."""
+    up = _up(o)
+    if len(up) == 2:
+        sides = [np.array([-up[1], up[0]])]
+    else:
+        from reference_engine.rotation import tangents  # reports look up what metrics are, without kernels
+
+        sides = [*tangents(up)]
+    for side in sides:
+        yield from (side, -side)
+
+
+def _up(o: Observation) -> Array:
+    return -o.gravity / float(norm(o.gravity))
+
+
+def contacts_at(o: Observation, sample: int) -> list[Contact] | None:
+    """Points of contact at a sample, of each face its corners; None where bodies overlap by more than a contact."""
+    limit = CONTACT * size(o)
+    start = poses(o, sample, np.zeros((1, len(o.scene.bodies), 3)))
+    gap = proximities(start).gap
+    if (gap < -limit).any():
+        return None
+    if o.is_planar:  # where each pair has two points
+        return contacts_of(start, np.flatnonzero(gap <= limit))
+    touch = {(c.a, c.b) for c in contacts_of(start, np.flatnonzero(gap <= limit))}
+    tilted = poses(o, sample, TILTED * _every_way(o))
+    near = proximities(tilted)
+    limits = limit + 4.0 * TILTED * np.append(bounding_radius(o) * free(o), np.zeros(len(o.scene.boundaries)))
+    asked = [near.gap[k] <= limits[a] + limits[b] and (a, b) in touch for k, (a, b) in enumerate(zip(near.a, near.b))]
+    found: list[Contact] = []
+    for one in contacts_of(tilted, np.flatnonzero(asked)):
+        known = (c for c in found if (c.a, c.b) == (one.a, one.b))
+        if not any(float(norm(c.point_a - one.point_a)) <= limit for c in known):
+            found.append(one)
+    return found
+
+
+def _every_way(o: Observation) -> Array:
+    """(TILTS, B, 3) unit vectors, spread over all directions, no two bodies alike; 0 of what is fixed."""
+    k = np.arange(TILTS)
+    height = (2.0 * k + 1.0) / TILTS - 1.0
+    turn = np.pi * (3.0 - np.sqrt(5.0)) * k  # the golden angle spreads points evenly over a sphere
+    out = np.sqrt(1.0 - squared(height))
+    spread = np.stack([out * elementary.cos(turn), out * elementary.sin(turn), height], axis=1)
+    way = spread[(k[:, None] + 7 * np.arange(len(o.scene.bodies))) % TILTS]
+    return np.where(free(o)[:, None], way, 0.0)
+
+
+def poses(o: Observation, sample: int, turn: Array, shift: Array | None = None) -> Observation:
+    """The bodies at rest as they are at a sample, one after another turned (K, B, 3) rad and shifted (K, B, D) m."""
+    motion = o.trajectory
+    K = len(turn)
+    state = {name: np.repeat(getattr(motion, name)[sample : sample + 1], K, axis=0) for name in motion.STATE}
+    if shift is None:
+        shift = np.zeros((K, len(o.scene.bodies), len(o.gravity)))
+    if isinstance(motion, PlanarTrajectory):
+        state["pose"] = state["pose"] + np.concatenate([shift, turn[..., 2:]], axis=2)
+        state["twist"] = np.zeros_like(state["twist"])
+    else:
+        from reference_engine.rotation import exponential, product
+
+        q = state["orientation"]
+        state["position"] = state["position"] + shift
+        state["orientation"] = product(exponential(turn.reshape(-1, 3)).reshape(q.shape), q)
+        state |= {name: np.zeros_like(state[name]) for name in ("velocity", "spin")}
+    return Observation(scenario=o.scenario, trajectory=with_samples(motion, np.arange(K, dtype=float), state))
+
+
+def _rolls_nowhere(o: Observation, sample: int, contacts: list[Contact]) -> Flags | None:
+    """(B,) bodies that lie on what is level, that carry nothing, and that get no lower by rolling; None where one does
+    get lower."""
+    up, bodies = _up(o), len(o.scene.bodies)
+    below: dict[int, list[Contact]] = {}
+    carries: set[int] = set()
+    for c in contacts:
+        for body, rise in ((c.a, -float((c.normal * up).sum())), (c.b, float((c.normal * up).sum()))):
+            below.setdefault(body, []).append(c)
+            if rise < 1.0 - LEAN:
+                carries.add(body)
+    asked = [i for i in np.flatnonzero(free(o)).tolist() if i in below and i not in carries]
+    loose = np.zeros(bodies, bool)
+    loose[asked] = True
+    axes = _axes(o)
+    turn, shift = np.zeros((len(asked) * len(axes), bodies, 3)), np.zeros((len(asked) * len(axes), bodies, len(up)))
+    for k, (i, axis) in enumerate((i, axis) for i in asked for axis in axes):
+        foot = np.mean([c.point_b if c.a == i else c.point_a for c in below[i]], axis=0)
+        turn[k, i] = ROLLED * axis
+        shift[k, i] = rolled(o.trajectory.position[sample, i] - foot, ROLLED * axis)
+    if not asked:
+        return loose
+    near = proximities(poses(o, sample, turn, shift))
+    for k, i in enumerate(i for i in asked for _ in axes):
+        gap = near.gap[(near.sample == k) & ((near.a == i) | (near.b == i))].min(initial=np.inf)
+        if float((shift[k, i] * up).sum()) - gap < -LOWER * bounding_radius(o)[i]:
+            return None
+    return loose
+
+
+def _axes(o: Observation) -> list[Array]:
+    if o.is_planar:
+        return [np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, -1.0])]
+    first, second, *_ = [side for k, side in enumerate(_across(o)) if k % 2 == 0]
+    turn = 2.0 * np.pi * np.arange(WAYS) / WAYS
+    return [elementary.cos(angle) * first + elementary.sin(angle) * second for angle in turn]
+
+
+def rolled(arm: Array, turn: Array) -> Array:
+    """By how much the end of an arm gets on when it is turned."""
+    in_space = np.append(arm, np.zeros(3 - len(arm)))
+    return np.asarray(turned(in_space, turn) - in_space)[: len(arm)]
