@@ -194,7 +194,7 @@ def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, addres
     assert "pymunk:iterations=2" in page.inner_text("[data-testid=matrix]")
 
 
-@pytest.mark.parametrize(("where",), few(4, [(where,) for where in (*OF_HOSTILE_RUN, *PAGES)]))
+@pytest.mark.parametrize(("where",), few(2, [(where,) for where in (*OF_HOSTILE_RUN, *PAGES)]))
 def test_what_the_database_holds_is_text_on_every_page(
     page: Any, served: tuple[str, dict[str, int]], where: str
 ) -> None:

@@ -7,6 +7,7 @@ from scipy import sparse
 from reference_engine import ContactForceError
 from reference_engine.contact_problems.cone_problem import ConeProblem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
+from tests.effort import tries
 from tests.reference_engine.contact_problems.clusters import cluster, thrown_sphere
 from tests.reference_engine.contact_problems.minimum_map import by_minimum_map
 
@@ -35,7 +36,7 @@ def off_coulomb(problem, p):
 @pytest.mark.parametrize("mu", [0.0, 0.3, 1.0])
 def test_impulses_meet_coulombs_law(mu, edges):
     rng = np.random.default_rng(edges)
-    for contacts in (1, 3, 10, 50):
+    for contacts in (1, 3, 10, 50)[: tries(4, 3)]:
         problem = cluster(rng, contacts, mu, edges)
         solution = solve_cones(problem)
         assert solution.residual <= 1e-10

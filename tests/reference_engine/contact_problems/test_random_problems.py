@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from reference_engine import contact_forces
+from tests.effort import tries
 from tests.reference_engine.contact_problems.problems import Problem, infeasible, solvable
 
 TOLERANCE = 1e-9
@@ -65,12 +66,12 @@ def must_be_refused(problem: Problem) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_solvable_problems_are_solved(seed):
     rng = np.random.default_rng([1, seed])
-    assert sum(must_be_solved(solvable(rng, size(rng, 100))) for _ in range(100)) <= 1
+    assert sum(must_be_solved(solvable(rng, size(rng, 100))) for _ in range(tries(100))) <= 1
 
 
 def test_infeasible_problems_are_told_with_their_proof():
     rng = np.random.default_rng(2)
-    for _ in range(60):
+    for _ in range(tries(60)):
         must_be_refused(infeasible(rng, size(rng, 60)))
 
 

@@ -19,6 +19,7 @@ from reference_engine.geometry.spatial_shapes import (
     corners_and_rims,
     spatial_shapes,
 )
+from tests.effort import tries
 from tests.reference_engine.geometry.ellipsoid_oracle import distance, pair, slab
 from tests.reference_engine.geometry.ellipsoid_scenes import facing, random_bodies, twos
 from tests.reference_engine.geometry.mpr_pairs import mpr_proximities
@@ -65,7 +66,7 @@ def test_deep_ellipsoids_are_parted_by_the_slab_that_is_found():
 @pytest.mark.parametrize("names", list(itertools.combinations_with_replacement(BOUNDED, 2)))
 def test_every_pair_of_shapes_touches_where_the_search_that_measures_says(names):
     rng = np.random.default_rng([9, *map(ord, "".join(names))])
-    for _ in range(3):
+    for _ in range(tries(3, 1)):
         p, q = (through_its_origin(shape_of(name, rng)) for name in names)
         q_p, q_q, away, u = attitude(rng), attitude(rng), 3.0, rng.normal(size=3)
         u /= np.linalg.norm(u)

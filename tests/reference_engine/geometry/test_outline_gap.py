@@ -69,7 +69,7 @@ def test_two_half_circles_are_a_disc():
     rng = np.random.default_rng(3)
     halves = ArcPolygon([[-0.4, 0.0], [0.4, 0.0]], [1.0, 1.0])
     for other in (Disc(0.3), Polygon(BOX), convex_polygon(rng), LENS, FLOOR, Bowl(3.0)):
-        for _ in range(40):
+        for _ in range(tries(40)):
             pose, other_pose = random_pose(rng, 1.5), (0.0, 0.0, rng.uniform(-3.0, 3.0))
             exact, found = gaps(Disc(0.4), pose, other, other_pose), gaps(halves, pose, other, other_pose)
             if exact.gap.min() > -0.1:
@@ -99,14 +99,14 @@ def test_without_a_bulge_it_is_the_polygon():
 PAIRS = [((LENS, ROUND_BOTTOM, ARCH, HORNS)[i], (LENS, ARCH, HORNS, TABLE)[i - k]) for k in range(4) for i in range(4)]
 
 
-@pytest.mark.parametrize(("p", "q"), few(4, PAIRS))
+@pytest.mark.parametrize(("p", "q"), few(2, PAIRS[::3] + [p for i, p in enumerate(PAIRS) if i % 3]))
 def test_what_is_apart_is_so_by_as_much_as_shapely_says(p, q):
     def outline(shape, pose):
         bulges = shape.bulges if isinstance(shape, ArcPolygon) else np.zeros(4)
         return shapely.Polygon(turned(arc_outline(shape.vertices, bulges, 2000), pose))
 
     rng, compared = np.random.default_rng(5), 0
-    for _ in range(tries(25, 8)):
+    for _ in range(tries(25, 4)):
         pose, other_pose = random_pose(rng, 2.0), random_pose(rng, 1.0)
         one, other = outline(p, pose), outline(q, other_pose)
         near = gaps(p, pose, q, other_pose)

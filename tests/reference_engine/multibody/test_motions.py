@@ -17,6 +17,7 @@ from reference_engine.multibody.links import Link
 from reference_engine.multibody.mechanism import LinkSpring, Mechanism
 from reference_engine.multibody.simulate import simulate_mechanism
 from reference_engine.rotation import matrices_by_direction
+from tests.effort import few
 from tests.reference_engine.multibody.classics import four_bar, pendulum_chain, slider_crank
 
 ROOT = Path(__file__).parents[3]
@@ -34,7 +35,7 @@ def benchmark():
     return module
 
 
-@pytest.mark.parametrize("name", ["andrews_squeezing_mechanism", "double_pendulum_rods_mild"])
+@pytest.mark.parametrize(("name",), few(1, [("andrews_squeezing_mechanism",), ("double_pendulum_rods_mild",)]))
 def test_recorded_mechanisms_are_hit(benchmark, name):
     """States over 10 s to 1e-9, Andrews' published angles to 1e-8, gaps to 1e-10, energy to 1e-8 of its scale."""
     found = list(benchmark.comparisons(json.loads((DATA / f"{name}.json").read_text()))["accelerations"]())

@@ -34,7 +34,7 @@ ANDREWS = json.loads((DATA / "andrews_squeezing_mechanism.json").read_text())["a
 ROD = {"m": 1, "I": 1 / 12, "d": 0.5, "theta0": 1.2}
 sn, cn, dn, _ = ellipj(0.2 * math.sqrt(9.81), math.sin(0.25) ** 2)
 HALF = {"samples_t_theta": [[0.2, 2.0 * math.asin(math.sin(0.25) * cn / dn)]]}  # from rest at 0.5 rad, by Jacobi
-SLOW = {"body", "top"}
+SLOW = {"body", "top", "andrews"}
 RIGHT = {
     "amplitude": {"name": "pendulum", "inputs": {"L": 1, "amplitude_rad": 0.5}} | HALF,
     "degrees": {"name": "pendulum", "inputs": {"m": 2, "L": 1, "theta0_deg": math.degrees(0.5)}} | HALF,

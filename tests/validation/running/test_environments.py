@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import few
 from tests.validation import wheels
 from validation import engines
 from validation.engines import EngineChoice, engine_of
@@ -165,7 +166,9 @@ def test_lent_are_links_to_our_packages_and_what_they_import(toy: Path) -> None:
     assert folder == environments.lent_folder()
 
 
-@pytest.mark.parametrize("word", ["pymunk==5.7.0:iteratons=20", "pymunk==5.7.0:iterations=0", "pymunk==5.7.0@fare"])
+@pytest.mark.parametrize(
+    ("word",), few(1, [("pymunk==5.7.0:iteratons=20",), ("pymunk==5.7.0:iterations=0",), ("pymunk==5.7.0@fare",)])
+)
 def test_a_wrong_setting_of_a_version_is_told_before_anything_is_installed(word: str, toy: Path) -> None:
     with pytest.raises(SettingError, match=r"^pymunk"):
         check_settings([engine_of(word)])
