@@ -148,7 +148,8 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     starts = ensemble.happened if ensemble else ()
     now, before = on_one_side(old, new, starts)
     sign = _sign_of(of_outcomes(old, new, starts), changes, broken, mended)
-    if sign == "same" and ends_elsewhere(scenario.scene, old, new) and (ensemble is None or ensemble.to_the_end):
+    predictable = ensemble.to_the_end if ensemble else not any(m.noise == "chaotic" for m in new.measurements)
+    if sign == "same" and predictable and ends_elsewhere(scenario.scene, old, new):
         sign = "different"
     return Comparison(
         scenario=scenario,

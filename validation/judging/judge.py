@@ -10,7 +10,6 @@ from scenarios.scenario import Scenario
 from validation.judging.changes import defects_of
 from validation.judging.comparison import Comparison, Sign, compare
 from validation.judging.ensembles import EnsembleEvidence
-from validation.judging.evidence.divergence import Divergence
 from validation.judging.policy import SAME_BITS_EVERYWHERE
 from validation.judging.verdict import Finding, Grounds, Verdict, Word
 from validation.judging.verdict import exit_status as exit_status
@@ -31,7 +30,6 @@ def judge(
     baseline: Baseline | None,
     found: Result,
     scenario: Scenario | None,
-    divergence: Divergence | None = None,
     ensemble: EnsembleEvidence | None = None,
     *,
     scene_changed: bool = False,
@@ -39,9 +37,9 @@ def judge(
     """One case against what was accepted for its identity. `scenario` is None where there is none any more: how grave a
     change is cannot be said then.
 
-    `divergence` is where the motion first parts from the accepted one. `ensemble` is what the
-    perturbed initial states of both say, of a whole check settled together. `scene_changed`: a default of the scenario
-    is another one than when it was accepted, so that this is another scene, of which nothing is accepted yet.
+    With both motions the verdict has where they first part. `ensemble` is what the perturbed initial states of both
+    say, of a whole check settled together. `scene_changed`: a default of the scenario is another one than when it was
+    accepted, so that this is another scene, of which nothing is accepted yet.
     """
     before = None if baseline is None else baseline.result
     accepted: Status | None = None if before is None else before.outcome
@@ -69,7 +67,7 @@ def judge(
             changes=tuple(signed.change for signed in of.changes) if of else (),
             defects=defects,
             baseline=None if baseline is None else baseline.number,
-            divergence=None if unequal else divergence,
+            divergence=of.divergence if of and not unequal else None,
         )
 
     if found.outcome == "adapter_failed":

@@ -10,7 +10,6 @@ from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
 from validation.engines import OURS, EngineChoice, engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
-from validation.judging.evidence.divergence import Divergence, first_divergence
 from validation.judging.judge import bits_are_compared, judge
 from validation.judging.trends import Turn, confirmed
 from validation.judging.verdict import Verdict
@@ -274,10 +273,8 @@ def _judged(
     results = [*results, *missing]
     verdicts = [
         judge(
-            baseline,
-            result,
+            *with_motions(store, baseline, result),
             scenario,
-            divergence_of(store, baseline, result, scenario) if scenario else None,
             evidence.get(case_key(result.case)),
             scene_changed=baseline is not None and store.scene_changed(baseline.result.case, result.case),
         )
@@ -302,18 +299,16 @@ def _judged(
     )
 
 
-def divergence_of(store: Store, baseline: Baseline | None, result: Result, scenario: Scenario) -> Divergence | None:
-    """None where the bits are the same, one of the two motions is not stored, or the scene has other bodies now."""
-    if baseline is None or not result.trajectory_hash or result.trajectory_hash == baseline.result.trajectory_hash:
-        return None
-    before = baseline.result.trajectory_key and store.trajectory(baseline.result.trajectory_key)
-    after = result.trajectory or (result.trajectory_key and store.trajectory(result.trajectory_key))
-    if not before or not after or not bits_are_compared(baseline.result.case, result.case):
-        return None
-    if baseline.result.case.scene_hash != result.case.scene_hash:
-        return None
-    scene = scenario.scene
-    return first_divergence(before, after, [member.name for member in (*scene.bodies, *scene.boundaries)])
+def with_motions(store: Store, baseline: Baseline | None, found: Result) -> tuple[Baseline | None, Result]:
+    """Both with their motions, where these are stored, differ, and are of one scene whose bits are compared."""
+    if baseline is None or not found.trajectory_hash or found.trajectory_hash == baseline.result.trajectory_hash:
+        return baseline, found
+    old = baseline.result
+    if old.case.scene_hash != found.case.scene_hash or not bits_are_compared(old.case, found.case):
+        return baseline, found
+    before = store.trajectory(old.trajectory_key) if old.trajectory_key else None
+    after = found.trajectory or (store.trajectory(found.trajectory_key) if found.trajectory_key else None)
+    return replace(baseline, result=replace(old, trajectory=before)), replace(found, trajectory=after)
 
 
 # --- which steps have become slower or faster since they were accepted, each measured twice before it is reported

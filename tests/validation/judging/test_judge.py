@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
 from tests.validation.store.made import case, judged, measurement
-from validation.judging.evidence.divergence import Difference, Divergence
 from validation.judging.judge import Verdict, exit_status
 from validation.judging.verdict import (
     FLOOR,
@@ -27,6 +27,7 @@ from validation.judging.verdict import (
 from validation.metrics import measure
 from validation.records.case import Result
 from validation.records.measurement import Measurement
+from validation.records.trajectory import PlanarTrajectory
 from validation.report.sentences import NOUNS, reason_of, summary
 from validation.store import Baseline
 
@@ -326,15 +327,31 @@ def test_the_sentence_ends_with_what_was_run_otherwise() -> None:
 LAWS = {"energy_gain": 0.01}
 
 
+def motion(shift: float, sample: int) -> PlanarTrajectory:
+    """The three boxes of the stack at rest, the third turned by `shift` rad, or m aside, from this sample on."""
+    pose = np.zeros((30, 3, 3))
+    pose[:, :, 1] = 0.5 + np.arange(3)
+    pose[sample:, 2, 2 if shift < 0.1 else 0] += shift
+    return PlanarTrajectory(time=np.arange(30) / 60.0, pose=pose, twist=0.0 * pose, dt=DT, velocity_lag=0.0)
+
+
 def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
-    parted = Divergence(
-        first=Difference(sample=12, time=0.2, body="box 3", coordinate="angle", size=3e-12, unit="rad", others=0)
-    )
-    regressed = judged(accepted(of(measurement(value=1e-3))), of(measurement(value=2e-3), **MOVED), divergence=parted)
-    kept = judged(accepted(of(measurement())), of(measurement(), **MOVED), divergence=parted)
+    before, after = ({"trajectory": motion(size, 12)} for size in (0.0, 3e-12))
+    regressed = judged(accepted(of(measurement(value=1e-3), **before)), of(measurement(value=2e-3), **MOVED, **after))
+    kept = judged(accepted(of(measurement(), **before)), of(measurement(), **MOVED, **after))
     for verdict in (regressed, kept):
-        assert reason_of(verdict).endswith("; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad")
-        assert verdict.divergence == parted
+        assert "; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad; at the end" in reason_of(verdict)
+        assert verdict.divergence is not None and verdict.divergence.first is not None
+        assert verdict.divergence.first.sample == 12
+
+
+def test_a_body_that_ends_elsewhere_is_different_though_no_metric_moved_but_not_in_one_run_of_a_chaotic_scene() -> None:
+    before, after = (motion(far, 20) for far in (0.0, 1.5))
+    for noise, word in (("exact", "different"), ("chaotic", "pass")):
+        sides = of(measurement(noise=noise), trajectory=before), of(measurement(noise=noise), trajectory=after, **MOVED)
+        verdicts = [judged(accepted(one), other) for one, other in (sides, sides[::-1])]
+        assert [verdict.word for verdict in verdicts] == [word, word]
+        assert exit_status(verdicts) == 0
 
 
 def gained(energy: float, **given: Any) -> Result:

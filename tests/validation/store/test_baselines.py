@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
@@ -145,7 +146,7 @@ def test_verdicts_come_back_as_they_were_given(store: Store) -> None:
     )
     baseline = store.baselines("main")[case().identity.key]
     (stored,) = store.results(run)
-    given = judged(baseline, stored, {"penetration_mean": 0.1}, Divergence(first=None))
+    given = replace(judged(baseline, stored, {"penetration_mean": 0.1}), divergence=Divergence(first=None))
     assert given.changes and given.defects, "there must be something to bring back"
     store.save_verdicts(run, [given])
     store.save_verdicts(run, [given])
