@@ -340,7 +340,8 @@ def test_the_sentence_ends_with_where_the_motion_first_differs() -> None:
     regressed = judged(accepted(of(measurement(value=1e-3), **before)), of(measurement(value=2e-3), **MOVED, **after))
     kept = judged(accepted(of(measurement(), **before)), of(measurement(), **MOVED, **after))
     for verdict in (regressed, kept):
-        assert "; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad; at the end" in reason_of(verdict)
+        sentence = reason_of(verdict)
+        assert "; first differs at t = 0.2 s (sample 12): box 3, angle, by 3.0e-12 rad; at the end" in sentence
         assert verdict.divergence is not None and verdict.divergence.first is not None
         assert verdict.divergence.first.sample == 12
 
