@@ -17,7 +17,7 @@ from reference_engine import elementary
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.scenario import Scenario
-from scenarios.scene import PlanarScene, planar_start, spatial_start
+from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.metrics.axes import turned
 from validation.metrics.observation import (
     Array,
@@ -30,6 +30,7 @@ from validation.metrics.observation import (
     size,
 )
 from validation.metrics.proximity import proximities
+from validation.metrics.rest import REST_SPEED
 from validation.metrics.statics import MOST, Balance, Contact, contacts_of
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
 
@@ -42,18 +43,46 @@ ROLLED = 1e-2  # rad, after which a body may be lower by
 LOWER = 1e-6  # of its radius; on its edge it is by 5e-5
 TILTS = 24
 WAYS = 8  # to roll in space
+SAMPLES = 9
+MOST_SAMPLED = 12  # bodies
 
 
 def starts_in_equilibrium(scenario: Scenario) -> bool:
     """Whether the scene starts so; False where that is not known: with joints, springs, thrusters, compliant contacts,
     or very many bodies."""
     scene = scenario.scene
-    if scene.joints or scene.springs or scene.thrusters or scene.contact.compliant or len(scene.bodies) > MOST:
+    if not only_rigid_contacts(scene) or len(scene.bodies) > MOST:
         return False
     o = at_start(scenario)
     if (point_speed(o)[0, free(o)] * scene.duration > SLOW * size(o)).any():
         return False
     return is_in_equilibrium(o, 0)
+
+
+def only_rigid_contacts(scene: Scene) -> bool:
+    """Whether nothing else acts between bodies."""
+    return not (scene.joints or scene.springs or scene.thrusters or scene.contact.compliant)
+
+
+def never_slows(o: Observation) -> Flags:
+    """(B,) free bodies that friction does not stop: at every look at the second half all bodies lie in an equilibrium
+    that friction holds although gravity leans, so that what slides or trembles there gets slower by g LEAN at least;
+    and the body is as fast in the last quarter as in the one before, but for half of that.
+    """
+    none = np.zeros(len(o.scene.bodies), bool)
+    if not only_rigid_contacts(o.scene) or free(o).sum() > MOST_SAMPLED or not o.gravity.any():
+        return none
+    half, late = (int(np.searchsorted(o.time, share * o.time[-1])) for share in (0.5, 0.75))
+    if not half < late < len(o.time) - 1:
+        return none
+    before, after = (point_speed(o)[rows].mean(axis=0) for rows in (slice(half, late), slice(late, None)))
+    g = float(norm(o.gravity))
+    slower = 0.5 * LEAN * g * 0.25 * float(o.time[-1])
+    found = free(o) & (after > REST_SPEED * np.sqrt(g * size(o))) & (after > before - slower)
+    samples = np.linspace(half, len(o.time) - 1, SAMPLES).astype(int).tolist()
+    if not found.any() or not all(is_in_equilibrium(o, sample, rolling=False) for sample in samples):
+        return none
+    return found
 
 
 def at_start(scenario: Scenario) -> Observation:

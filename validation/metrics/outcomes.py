@@ -12,6 +12,8 @@ From the motion and the scene alone, by our own geometry, for any scene. The lim
 - moved, never moved: some point gets further than a twentieth of the body's diameter, no point a hundredth.
 - fell over, stood: at the end turned from upright by more than 45 degrees, by less than 15; of bodies that are not
   round and hang on no joint. A cylinder that rolls on its side has not fallen.
+- keeps moving: at rest it would be in an equilibrium that friction holds (`equilibrium`), and it does not slow down.
+- bounced: falls and rises, each by a twentieth of its diameter, another number of times than in its exact motion.
 - stopped: in the second half a body gets less than a twentieth as far as its exact motion.
 - came to rest, never rested: `rest_time`.
 """
@@ -26,15 +28,14 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
 from scenarios.scene import Bowl, HollowSphere
 from validation.metrics.energy import couples, energy, open_energy
-from validation.metrics.equilibrium import starts_in_equilibrium
-from validation.metrics.facts import exact_motion, facts, stopped
+from validation.metrics.equilibrium import never_slows, starts_in_equilibrium
+from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.joint_gap import gap_of
-from validation.metrics.observation import Flags, Observation, bounding_radius, free, length, shared
+from validation.metrics.observation import Flags, Observation, bounding_radius, free, length
 from validation.metrics.passage import overlaps, passages
-from validation.metrics.proximity import proximities
 from validation.metrics.rest import can_rest, rest_start
-from validation.metrics.statics import supporting, unbalanced, width
+from validation.metrics.statics import in_contact_only, supported, unbalanced, width
 from validation.records.outcome import OPPOSITE, Outcome
 
 APART = 0.5  # of the diameter of the smaller
@@ -50,7 +51,7 @@ def outcomes_of(o: Observation) -> tuple[Outcome, ...]:
     elif not expected and starts_in_equilibrium(o.scenario):
         still = [body.name for body in o.scene.bodies if not body.fixed]
         expected |= {(kind, name) for kind in ("never moved", "stood") for name in still} | {("came to rest", ALL)}
-    found = (*_through(o), *_apart(o), *_blown_up(o), *_hanging(o), *stopped(o))
+    found = (*_through(o), *_apart(o), *_blown_up(o), *_hanging(o), *stopped(o), *bounced(o), *_never_slowed(o))
     faults = (replace(fault, right=False) for fault in found)
     return (*faults, *(judged for fact in facts(o) for judged in _against(expected, fact)))
 
@@ -124,6 +125,14 @@ def _hanging(o: Observation) -> Iterator[Outcome]:
                 yield Outcome(kind="hangs", bodies=(names[i],), time=rest_start(o))
 
 
+def _never_slowed(o: Observation) -> Iterator[Outcome]:
+    if can_rest(o) and np.isnan(rest_start(o)):
+        which = never_slows(o)
+        if which.any():
+            names = tuple(o.scene.bodies[i].name for i in np.flatnonzero(which))
+            yield Outcome(kind="keeps moving", bodies=names, time=0.5 * float(o.time[-1]))
+
+
 def missed_fall(o: Observation, i: int, first: int, last: int) -> float | None:
     """m, by which body i misses its free fall between two samples; None where it falls as it should."""
     fallen = (o.time[first:last] - o.time[first])[:, None]
@@ -132,26 +141,6 @@ def missed_fall(o: Observation, i: int, first: int, last: int) -> float | None:
     fall = 0.5 * float(norm(o.gravity)) * squared(fallen[:, 0])
     wrong = (miss > MISSED * fall) & (fall > MISSED * width(o)[i])
     return float(miss.max()) if wrong.any() else None
-
-
-def in_contact_only(o: Observation) -> Flags:
-    """(B,) free bodies on which nothing but gravity and contacts acts."""
-    acted = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
-    acted |= {name for spring in o.scene.springs for name in (spring.a, spring.b)}
-    acted |= {thruster.body for thruster in o.scene.thrusters}
-    damped = o.scene.damping != type(o.scene.damping)()
-    return free(o) & [body.name not in acted and not damped for body in o.scene.bodies]
-
-
-@shared
-def supported(o: Observation) -> Flags:
-    """(S, B) whether something may hold the body."""
-    near, near_enough = proximities(o), supporting(o)
-    found = np.zeros(o.trajectory.velocity.shape[:2], bool)
-    for side in (near.a, near.b):
-        of_body = near_enough & (side < len(o.scene.bodies))
-        found[near.sample[of_body], side[of_body]] = True
-    return found
 
 
 def _runs(flags: Flags) -> Iterator[tuple[int, int]]:

@@ -41,6 +41,26 @@ def supporting(o: Observation) -> Flags:
     return proximities(o).gap < max(SKIN, NEAR * float(bodies[free(o)].min()))
 
 
+@shared
+def supported(o: Observation) -> Flags:
+    """(S, B) whether something may hold the body."""
+    near, near_enough = proximities(o), supporting(o)
+    found = np.zeros(o.trajectory.velocity.shape[:2], bool)
+    for side in (near.a, near.b):
+        of_body = near_enough & (side < len(o.scene.bodies))
+        found[near.sample[of_body], side[of_body]] = True
+    return found
+
+
+def in_contact_only(o: Observation) -> Flags:
+    """(B,) free bodies on which nothing but gravity and contacts acts."""
+    acted = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
+    acted |= {name for spring in o.scene.springs for name in (spring.a, spring.b)}
+    acted |= {thruster.body for thruster in o.scene.thrusters}
+    damped = o.scene.damping != type(o.scene.damping)()
+    return free(o) & [body.name not in acted and not damped for body in o.scene.bodies]
+
+
 def unbalanced(o: Observation) -> list[int]:
     """Bodies whose weight nothing can hold at the last sample; [] where all may rest, where bodies are too many, and
     where the method does not settle.

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Fault = Literal["went through", "left", "came apart", "blew up", "hangs", "stopped"]
+Fault = Literal["went through", "left", "came apart", "blew up", "hangs", "stopped", "keeps moving", "bounced"]
 """Always wrong, whatever the scene. went through: a body, of a body or boundary that should have held it. left: of a
 body, its closed container. came apart: of two bodies at a joint. blew up: more energy came from nowhere than the scene
 has. hangs: held by nothing against gravity. stopped: should go on to the end by its exact
-motion, and hardly moves."""
+motion, and hardly moves. keeps moving: lies where friction must stop it, and does not slow down. bounced: another
+number of times, `value`, than by its exact motion, `wanted`."""
 
 Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "never rested"]
 """Right or wrong only against what should happen. The first four name the bodies; one that is between the two words, a
@@ -33,6 +34,7 @@ class Outcome:
     time: float | None = None  # s, at which it began
     value: float | None = None  # how far, in `unit`
     unit: str = ""
+    wanted: float | None = None  # likewise, of what should happen
 
 
 def outcome_of(row: Mapping[str, Any]) -> Outcome:

@@ -282,6 +282,10 @@ def describe_happening(one: Outcome) -> str:
             words = f"it blew up{when}: {far} from nowhere"
         case "hangs":
             words = f"{listed} hangs in the air, {f'{far} from its free fall' if far else 'held by nothing'}"
+        case "bounced":
+            words = f"{listed} bounced {one.value:g} times, {one.wanted:g} by its exact motion"
+        case "keeps moving":
+            words = f"{listed} keeps moving, though friction should stop it"
         case "came to rest" | "never rested":
             words = f"it {one.kind}{when}"
         case _:

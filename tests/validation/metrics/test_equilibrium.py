@@ -12,7 +12,9 @@ from tests.validation.metrics.motions import (
     ball,
     block,
     box,
+    columns,
     disc,
+    planar,
     plane,
     scenario,
     space,
@@ -132,3 +134,31 @@ def test_a_motion_is_right_that_leaves_it_there_and_wrong_that_does_not(far: flo
     found = {one.kind: one.right for one in measure_with_outcomes(scenario(scene), slid)[1]}
     assert found["moved" if far else "never moved"] is (not far)
     assert found["stood"] is True
+
+
+def sliding(speed: float, deceleration: float) -> PlanarTrajectory:
+    t = times(4.0)
+    now = np.maximum(speed - deceleration * t, 0.0)
+    way = np.cumsum(now) * DT
+    return planar(t, columns(way, 0.5, 0.0), columns(now, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("deceleration", "friction", "keeps"), [(0.0, 0.5, True), (0.4, 0.5, False), (4.905, 0.5, False), (0.0, 0.0, False)]
+)
+def test_what_slides_on_friction_slows_down_or_keeps_moving(deceleration: float, friction: float, keeps: bool):
+    """On a floor of 0.5 by 4.9 m/s^2; without friction nothing stops it."""
+    ground = HalfPlane(name="ground", friction=friction)
+    scene = plane(
+        block(position=(0.0, 0.5), velocity=(2.0, 0.0), friction=friction), boundaries=(ground,), duration=4.0
+    )
+    outcomes = measure_with_outcomes(scenario(scene), sliding(2.0, deceleration))[1]
+    assert (("keeps moving", ("block",), False) in {(one.kind, one.bodies, one.right) for one in outcomes}) is keeps
+
+
+def test_what_falls_over_or_rolls_has_a_cause_to_move():
+    rolls = disc(position=(0.0, 0.5), velocity=(2.0, 0.0), spin=-4.0, friction=0.5)
+    t = times(4.0)
+    motion = planar(t, columns(2.0 * t, 0.5, -4.0 * t), columns(2.0 + 0.0 * t, 0.0, -4.0))
+    outcomes = measure_with_outcomes(scenario(plane(rolls, boundaries=(GROUND,), duration=4.0)), motion)[1]
+    assert "keeps moving" not in {one.kind for one in outcomes}

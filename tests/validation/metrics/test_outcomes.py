@@ -204,3 +204,29 @@ def test_a_scenario_may_say_what_has_to_happen():
     scene = plane(block(position=(0.0, 0.5)), boundaries=(GROUND,))
     stood = happened(scene, still((0.0, 0.5, 0.0)), expected=(("fell over", "block"),))["stood", ("block",)]
     assert stood.right is False
+
+
+def parabolas(restitution: float, duration: float = 4.0):
+    """A ball that falls 2 m, and after each impact rises again at `restitution` of the speed: times and heights."""
+    t, height, speed, clock, y = times(duration), [], 0.0, 0.0, 2.5
+    fall = np.sqrt(2.0 * 2.0 / G)
+    while clock < duration:
+        inside = (t >= clock) & (t < clock + fall)
+        height.append(np.maximum(0.5, y + speed * (t[inside] - clock) - 0.5 * G * (t[inside] - clock) ** 2))
+        clock, y = clock + fall, 0.5
+        speed = restitution * (G * fall - speed)
+        fall = 2.0 * speed / G if speed > 0.01 else duration
+    return t, np.concatenate(height)[: len(t)]
+
+
+@pytest.mark.parametrize(("restitution", "wrong"), [(0.5, False), (0.48, False), (0.9, True), (0.0, True)])
+def test_a_ball_bounces_as_often_as_in_its_exact_motion(restitution: float, wrong: bool):
+    scene = plane(disc(position=(0.0, 2.5)), boundaries=(GROUND,), duration=4.0)
+    known, heights = parabolas(0.5)
+    exact = truth(pose=lambda t: columns(0.0, np.interp(t, known, heights), 0.0)[:, None], span=(0.0, 1e3))
+    t, y = parabolas(restitution)
+    found = happened(scene, planar(t, columns(0.0, y, 0.0), columns(0.0, np.gradient(y, t), 0.0)), exact)
+    assert (("bounced", ("ball",)) in found) is wrong
+    if wrong:
+        assert found["bounced", ("ball",)].right is False
+        assert (found["bounced", ("ball",)].value > found["bounced", ("ball",)].wanted) is (restitution > 0.5)
