@@ -14,6 +14,7 @@ from scenarios.scenario import Noise
 from validation.judging.convergence import ORDER
 from validation.judging.ensembles import EnsembleEvidence
 from validation.judging.policy import ALLOWANCES
+from validation.judging.relations import EXCESS
 from validation.judging.verdict import FLOOR, Allowed, Change, Defect, Move
 from validation.records.case import Result
 from validation.records.measurement import Measurement
@@ -68,8 +69,8 @@ def changes_between(old: Result, new: Result, ensemble: EnsembleEvidence | None 
 
 
 def _without(some: Mapping[str, Measurement], others: Mapping[str, Measurement]) -> Iterator[Measurement]:
-    """What one side alone has measured; not the order of convergence, which is measured where it is asked for."""
-    return (m for name, m in some.items() if name not in others and name != ORDER and m.noise != "timing")
+    """What one side alone has measured; not what is measured of some cases only."""
+    return (m for name, m in some.items() if name not in others and name not in (ORDER, EXCESS) and m.noise != "timing")
 
 
 def _move(was: Measurement, now: Measurement) -> Move | None:
@@ -122,6 +123,7 @@ def defects_of(accepted: Result | None, found: Result, laws: Mapping[str, float]
     What overflows is infinite and breaks every law; NaN means that nothing happened, which breaks none.
     """
     known = {} if accepted is None else {m.metric: m for m in accepted.measurements}
+    laws = {**laws, EXCESS: 1.0}
     return tuple(
         Defect(
             metric=m.metric,
@@ -136,4 +138,6 @@ def defects_of(accepted: Result | None, found: Result, laws: Mapping[str, float]
 
 
 def _stood(was: Measurement | None, now: Measurement, limit: float) -> bool:
-    return was is not None and (abs(was.value) > limit or not _apart(was, now))
+    if was is None:
+        return now.metric == EXCESS  # which is not tried of every case: nobody says that it was kept
+    return abs(was.value) > limit or not _apart(was, now)

@@ -23,6 +23,8 @@ from validation.metrics.observation import length
 from validation.records.trajectory import PlanarTrajectory, Trajectory, with_samples
 
 SEED = 1
+EXCESS = "relation_excess"
+"""A metric: how far two ways of a step, that should agree, are apart, over what is allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

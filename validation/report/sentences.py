@@ -12,6 +12,7 @@ from validation.judging.convergence import ORDER
 from validation.judging.ensembles import COMPLETED
 from validation.judging.evidence.change_points import Shift
 from validation.judging.evidence.divergence import ContactDifference, Difference, Divergence
+from validation.judging.relations import EXCESS
 from validation.judging.trends import Turn
 from validation.judging.verdict import FLOOR, MEANING, Allowed, Change, Defect, Move, Verdict, Word
 from validation.metrics import METRICS
@@ -29,6 +30,7 @@ NOT_MEASURED = "not measured"
 OF_SHARE = {1.0: "", 0.5: " of the first half", 0.25: " of the first quarter", 0.125: " of the first eighth"}
 BESIDE = {
     COMPLETED: Sentence("{new} of the perturbed initial states complete"),
+    EXCESS: Sentence("ways of a step that its documents promise to agree differ by {new} times what is allowed"),
     ORDER: Sentence("errors shrink with the power {new} of the time step"),
     "step_time": Sentence("a step takes {new}"),
 }
@@ -259,8 +261,11 @@ def describe_comparison(comparison: Comparison) -> str:
 
 
 def _happened(now: Sequence[Outcome], before: Sequence[Outcome]) -> Iterator[str]:
-    """now: block went through ground at 0.33 s, 96 m further at the end"""
-    return (f"{word}: {describe_happening(one)}" for word, side in (("now", now), ("before", before)) for one in side)
+    """now: block went through ground at 0.33 s, 96 m further at the end; the first few of each side"""
+    for word, side in (("now", now), ("before", before)):
+        yield from (f"{word}: {describe_happening(one)}" for one in side[:SHOWN])
+        if len(side) > SHOWN:
+            yield f"{word}: {len(side) - SHOWN} more of what happens there alone"
 
 
 def describe_happening(one: Outcome) -> str:

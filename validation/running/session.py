@@ -22,6 +22,7 @@ from validation.running.environments import Environment, commands_of, environmen
 from validation.running.options import OpenRun, Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
+from validation.running.promises import with_promises
 from validation.running.provenance import describe_run
 from validation.running.runner import Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
@@ -165,7 +166,8 @@ def _finished(
         results = {result.key: result for result in (fresh if owed is plans else run.store.results(run.number))}
         again = [results[case_key(plan.case)] for plan in plans]
         ensembles, evidence = ensembles_of(run, plans, again)
-        results |= {result.key: result for result in with_orders(run, plans, again)}
+        again = with_promises(run, plans, with_orders(run, plans, again))
+        results |= {result.key: result for result in again}
         session = _judged(run, title, list(results.values()), scenarios, totals, evidence)
         described, dropped = confirmed_times(session.times, _timed_again(run, owed))
         return replace(session, times=described, doubtful=dropped, ensembles=ensembles)

@@ -14,6 +14,7 @@ import pytest
 from tests.validation.metrics.motions import DT, disc, euler, planar, plane, scenario
 from tests.validation.store.made import case, judged, measurement
 from validation.judging.judge import Verdict, exit_status
+from validation.judging.relations import EXCESS
 from validation.judging.verdict import (
     FLOOR,
     MEANING,
@@ -353,6 +354,19 @@ def test_a_body_that_ends_elsewhere_is_different_though_no_metric_moved_but_not_
         verdicts = [judged(accepted(one), other) for one, other in (sides, sides[::-1])]
         assert [verdict.word for verdict in verdicts] == [word, word]
         assert exit_status(verdicts) == 0
+
+
+def test_a_promise_that_held_and_does_not_is_a_defect_and_one_of_which_nothing_was_known_is_listed() -> None:
+    """Limit 1: two ways of a step are as far apart as they may be."""
+    held, broken = (measurement(EXCESS, value, unit="1", noise="tolerance") for value in (0.5, 3.0))
+    before = measurement()
+    newly = judged(accepted(of(before, held)), of(before, broken, **MOVED))
+    assert newly.word == "defect" and exit_status([newly]) == 1
+    unknown = judged(accepted(of(before)), of(before, broken, **MOVED))
+    assert unknown.word == "pass" and exit_status([unknown]) == 0
+    assert [defect.standing for defect in unknown.defects] == [True]
+    not_tried = judged(accepted(of(before, held)), of(before, **MOVED))
+    assert not_tried.word == "pass" and not not_tried.changes
 
 
 def gained(energy: float, **given: Any) -> Result:
