@@ -232,7 +232,7 @@ def test_what_happened_in_stored_motions_is_worked_out(where: str, capsys: pytes
         first, second, lost, unmoved = (result.outcomes for result in store.results(7))
     assert first == second and lost is None and unmoved is None
     wrong = {one.kind for one in first or () if one.right is False}
-    assert wrong == {"hangs", "never moved", "stopped"}
+    assert wrong == {"hangs", "never moved", "stopped", "bounced"}
     assert (
         "what happened is not known of 1 stored motions: StoreError: its scene is not stored" in capsys.readouterr().err
     )
