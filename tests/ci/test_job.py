@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.validation.command import upright
+from tests.validation.store.made import case, info, result
 from validation.report.job import marker
 from validation.report.sentences import reason_of
 from validation.running.forge import Forge
@@ -93,6 +94,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.slow
 def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_check(tmp_path: Path) -> None:
     """On trunk, on a branch of it, and never by comparing with nothing where the default branch is not known."""
     project = Project(tmp_path, "trunk")
@@ -112,6 +114,24 @@ def test_where_the_default_branch_is_called_trunk_a_worsened_engine_fails_its_ch
     project.git("update-ref", "refs/remotes/origin/trunk", "trunk")
     project.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
     assert project.check().returncode == 1
+
+
+def test_where_the_default_branch_is_not_known_nothing_is_run_and_both_commands_say_how_to_name_it(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path, "trunk")
+    with open_store(tmp_path / "upright.db") as store:
+        run = store.begin_run(info("trunk"), [case()])
+        store.save_results(run, [result(case())])
+        store.finish_run(run)
+        store.accept(run, who="R.", reason="first look")
+    project.git("checkout", "-q", "-b", "lower")
+    check, job = project.check(), project.job()
+    assert check.returncode == job.returncode == 2
+    assert "UPRIGHT_DEFAULT_BRANCH=trunk" in check.stderr and "--base" not in check.stderr, "which `check` has not"
+    assert job.stderr.endswith("; or upright ci --base trunk\n")
+    with open_store(tmp_path / "upright.db") as store:
+        assert len(store.runs()) == 1
 
 
 @pytest.mark.slow

@@ -176,6 +176,7 @@ def test_from_the_inbox_to_the_review_to_the_case_and_its_replay(page: Any, addr
     page.wait_for_selector("[data-testid=matrix]")
 
 
+@pytest.mark.slow
 def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, address: str) -> None:
     page.goto(f"{address}/engines?run=1")
     settled(page)
@@ -194,7 +195,7 @@ def test_the_engines_page_has_verdict_and_figure_of_every_case(page: Any, addres
     assert "pymunk:iterations=2" in page.inner_text("[data-testid=matrix]")
 
 
-@pytest.mark.parametrize(("where",), few(2, [(where,) for where in (*OF_HOSTILE_RUN, *PAGES)]))
+@pytest.mark.parametrize(("where",), few(1, [(where,) for where in (*OF_HOSTILE_RUN, *PAGES)]))
 def test_what_the_database_holds_is_text_on_every_page(
     page: Any, served: tuple[str, dict[str, int]], where: str
 ) -> None:
@@ -215,6 +216,7 @@ def test_what_the_database_holds_is_text_on_every_page(
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "a long name breaks no page"
 
 
+@pytest.mark.slow
 def test_hostile_names_are_read_as_they_are_written(page: Any, address: str) -> None:
     page.goto(f"{address}/engines?run=1")
     text = page.wait_for_selector("[data-testid=matrix]").inner_text()
@@ -224,6 +226,7 @@ def test_hostile_names_are_read_as_they_are_written(page: Any, address: str) -> 
     assert WHO in text and REASON in text
 
 
+@pytest.mark.slow
 def test_links_to_what_is_not_there_say_so(page: Any, address: str) -> None:
     page.goto(f"{address}/case?case=99999")
     page.wait_for_selector("text=not in this database")
@@ -231,6 +234,7 @@ def test_links_to_what_is_not_there_say_so(page: Any, address: str) -> None:
     page.wait_for_selector("text=This link names no group of this run")
 
 
+@pytest.mark.slow
 def test_accepted_with_a_reason_the_inbox_turns(page: Any, address: str, tmp_path_factory: Any) -> None:
     page.goto(f"{address}/review?run=2")
     settled(page)

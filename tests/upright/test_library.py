@@ -88,7 +88,22 @@ def test_check_fails_for_an_engine_that_got_worse_than_what_was_accepted(folder:
     assert [case.verdict for case in worse.failures] == ["regressed"]
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_simulate_hands_out_arrays_and_keeps_nothing(folder: Path) -> None:
+    hands_out_arrays_and_keeps_nothing(folder)
+
+
+@pytest.mark.slow
+def test_simulate_does_so_by_a_process_of_ours(folder: Path) -> None:
+    hands_out_arrays_and_keeps_nothing(folder)
+
+
+def test_the_process_that_is_asked_has_our_packages_and_not_the_users(folder: Path) -> None:
+    with pytest.raises(UprightError, match=r"unknown scenario 'upright-blok'.*did you mean 'upright-block'"):
+        upright.simulate("upright-blok", "pymunk")
+
+
+def hands_out_arrays_and_keeps_nothing(folder: Path) -> None:
     motion = upright.simulate("upright-block", "pymunk")
     samples, bodies, axes = motion.position.shape
     assert (samples, bodies, axes) == (motion.time.size, len(motion.bodies), 2)

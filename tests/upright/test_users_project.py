@@ -95,6 +95,7 @@ def test_a_toy_engine_that_sinks_fails_with_our_words_and_the_mended_one_passes(
     assert all(Path(file).is_file() and Path(file).parent.name == "report" for file in (page, picture))
 
 
+@pytest.mark.slow
 def test_a_word_that_names_no_engine_is_told_in_a_line(project: Project) -> None:
     status, out = project.pytest("--upright-engine", "toy_engine.Tow", "-k", "upright-block")
     assert status == 1

@@ -86,10 +86,10 @@ def test_a_kernel_names_the_entry_that_calls_it():
 @pytest.mark.parametrize(
     ("module", "kernel", "instead"),
     few(
-        2,
+        1,
         [
-            ("planar.narrow_phase", "best_edge", "reference_engine.simulate "),
             ("contactsim.edges", "", "reference_engine.faithful_simulate "),
+            ("planar.narrow_phase", "best_edge", "reference_engine.simulate "),
             ("geometry.gjk", "", "reference_engine.geometry.planar_proximity.planar_proximities or "),
             ("vectors", "", "reference_engine.simulate "),
         ],
@@ -114,7 +114,7 @@ def test_the_public_functions_that_are_named_exist():
     assert packages - PUBLIC.keys() == {"compiler", "planar_model"}, "whose kernels are those of the planar engine"
 
 
-@pytest.mark.parametrize(("compiler", "k"), few(2, [("upright", 3), ("numba", -4), ("upright", -4), ("numba", 3)]))
+@pytest.mark.parametrize(("compiler", "k"), few(1, [("upright", 3), ("numba", -4), ("upright", -4), ("numba", 3)]))
 def test_an_index_out_of_bounds_is_an_error_where_numba_is_told_to_check(k, compiler, tmp_path):
     done = python(MOMENT.format(k=k), tmp_path, UPRIGHT_COMPILER=compiler, NUMBA_BOUNDSCHECK="1")
     assert done.returncode == 1
@@ -126,7 +126,7 @@ def test_indices_within_bounds_give_the_same_bits_by_either_compiler_checked_or_
     ways = (
         {}, {"UPRIGHT_COMPILER": "numba", "NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_DISABLE_JIT": "1"},
         {"UPRIGHT_COMPILER": "numba"}, {"NUMBA_BOUNDSCHECK": "1"},
-    )[: tries(5, 3)]  # fmt: skip
+    )[: tries(5, 2)]  # fmt: skip
     results = [python(MOMENT.format(k=-2), tmp_path, **way).stdout for way in ways]
     assert "0x" in results[0] and set(results) == {results[0]}
 

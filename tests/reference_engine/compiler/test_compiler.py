@@ -69,6 +69,7 @@ def test_a_callee_edited_in_another_file_makes_what_is_kept_on_disk_stale(tmp_pa
     assert hits == ["0", "1", "0"]
 
 
+@pytest.mark.slow
 def test_a_cached_entry_needs_none_of_its_kernels(tmp_path):
     """The second process compiles nothing and says the same."""
     program = (

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from scipy.special import ellipj, ellipk
 
+from tests.effort import tries
+
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "ci" / "benchmarks" / "data" / "joints"
 
@@ -34,7 +36,7 @@ ANDREWS = json.loads((DATA / "andrews_squeezing_mechanism.json").read_text())["a
 ROD = {"m": 1, "I": 1 / 12, "d": 0.5, "theta0": 1.2}
 sn, cn, dn, _ = ellipj(0.2 * math.sqrt(9.81), math.sin(0.25) ** 2)
 HALF = {"samples_t_theta": [[0.2, 2.0 * math.asin(math.sin(0.25) * cn / dn)]]}  # from rest at 0.5 rad, by Jacobi
-SLOW = {"body", "top", "andrews"}
+SLOW = {"body", "top", "andrews", "bowl", "ball that rolls in a bowl", "own columns", "numbered degrees"}
 RIGHT = {
     "amplitude": {"name": "pendulum", "inputs": {"L": 1, "amplitude_rad": 0.5}} | HALF,
     "degrees": {"name": "pendulum", "inputs": {"m": 2, "L": 1, "theta0_deg": math.degrees(0.5)}} | HALF,
@@ -94,6 +96,7 @@ def test_what_is_not_hit_not_known_or_not_readable_is_a_miss_with_its_reason(ben
         "k_slider": ({"name": "slider_crank", "inputs": {"m": [1, 1, 1], "L": [1], "y0": [0, 1]}, "t": [1], "y": [[1]]},
                      "inputs.L: 1 numbers; a slider-crank has 2"),
     }  # fmt: skip
+    lines = dict(list(lines.items())[: tries(len(lines), 5)])
     for name, (holds, _) in lines.items():
         write(name, holds)
     write("z_right", one | {"y": [y]})

@@ -264,10 +264,10 @@ def test_what_cannot_be_compared_is_told_in_a_line(
 
 
 def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
-    monkeypatch: pytest.MonkeyPatch, fresh: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Ctrl-C after the first scenario has run on both sides; the same comparison then runs the other one only."""
-    monkeypatch.setenv("UPRIGHT_CACHE", fresh)
+    monkeypatch.setattr(result_cache, "cache_root", lambda: tmp_path)
     execute, ran = result_cache.execute, []
 
     def interrupted(pool: Any, plans: Any, limits: Any, on_result: Any) -> Any:

@@ -79,6 +79,7 @@ def stored(store: Store) -> tuple[int, str]:
     return run, store.results(run)[0].key
 
 
+@pytest.mark.slow
 def test_an_integrator_of_first_order_is_told_to_be_one(tmp_path: Path) -> None:
     """Chipmunk moves positions by the velocities of before the step, which is of first order."""
     words = ("thrown-box", "--engine", "pymunk", "--order")

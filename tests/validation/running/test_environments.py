@@ -68,6 +68,7 @@ if importlib.metadata.version("numpy") != "1.0":
 """
 
 
+@pytest.mark.slow
 def test_a_wheel_gets_the_numpy_that_it_was_built_for_though_it_does_not_ask_for_it(toy: Path) -> None:
     """As pybullet 3.2.6; its import says so, under the numpy of this Python."""
     wheels.empty_wheel(toy.parent / "shelf", "numpy", "1.0")
@@ -85,6 +86,7 @@ def test_where_that_numpy_is_not_to_be_had_the_error_says_so(toy: Path) -> None:
     assert made(toy) == []
 
 
+@pytest.mark.slow
 def test_all_spellings_of_a_version_and_all_settings_share_one_environment(toy: Path) -> None:
     words = ("toy==2.0", "toy==v2.0", "toy==2.0.0", "toy==2.0@default")
     found = [environment_of(engine_of(word)) for word in words]
@@ -92,12 +94,14 @@ def test_all_spellings_of_a_version_and_all_settings_share_one_environment(toy: 
     assert is_here(choice("1.0.0")) and is_here(choice("v1.0"))
 
 
+@pytest.mark.slow
 def test_of_two_versions_none_is_made_where_one_is_not_possible(toy: Path) -> None:
     with pytest.raises(BuildError, match=r"^toy-engine==3\.0: there is no such version"):
         environments_of([choice("2.0"), choice("3.0")], Progress())
     assert not (toy / "environments").exists()
 
 
+@pytest.mark.slow
 def test_an_index_that_does_not_answer_is_not_a_version_that_does_not_exist(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,6 +125,7 @@ def test_a_version_that_is_not_there_is_told_with_those_that_are_and_leaves_noth
     assert made(toy) == []
 
 
+@pytest.mark.slow
 def test_without_any_wheel_the_error_asks_for_the_index(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_FIND_LINKS", str(toy))
     with pytest.raises(BuildError, match=r"^toy-engine==2\.0: pip finds no wheel of toy-engine for Python 3\."):

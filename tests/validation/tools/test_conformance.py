@@ -77,7 +77,7 @@ def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("right", "wrong", "described"),
     few(
-        3,
+        2,
         [
             ("dt, -0.5 * dt, samples", "dt, 0.5 * dt, samples", "velocity lag: declared 0.00208 s, found -0.00208 s"),
             ("p[2] = body[i].angle", "p[2] = body[i].angle - 6.5 * (s > 200)", "angle: off by 6.5 rad"),
@@ -98,7 +98,7 @@ def test_what_is_not_kept_is_told(
 @pytest.mark.parametrize(
     ("member", "normal", "impulse", "described"),
     few(
-        3,
+        2,
         [
             (1, 1, 1, []),
             (1, -1, 1, ["contact normal: off by 2 (allowed 0.001); it points from a to b"]),
@@ -121,7 +121,7 @@ def test_reported_contacts_follow_the_sign_convention(
     assert all(words in line for words, line in zip(described, found))
 
 
-@pytest.mark.parametrize(("name",), few(2, [(name,) for name in present_engines()]))
+@pytest.mark.parametrize(("name",), few(1, [(name,) for name in sorted(present_engines(), key="pymunk".__ne__)]))
 def test_the_engines_that_come_with_upright_keep_the_protocol(name: str) -> None:
     assert failed(conformance(engine_of(name))) == []
 
@@ -158,7 +158,7 @@ def in_body_axes(self, body, force, point=None):
 @pytest.mark.parametrize(
     ("fault", "described"),
     few(
-        4,
+        2,
         [
             ({}, None),
             ({"SLIPPERY": "0.5"}, "friction: end: off by"),
@@ -204,7 +204,7 @@ class Engine:
 @pytest.mark.parametrize(
     ("declines", "answer", "described"),
     few(
-        4,
+        2,
         [
             ("5", "None", "declines returned 5 (int); it should be the reason as text, or None"),
             ("None", "None", "simulate returned None (NoneType); it should be a PlanarTrajectory"),
