@@ -7,7 +7,7 @@ from scipy import sparse
 from reference_engine import ContactForceError
 from reference_engine.contact_problems.cone_problem import ConeProblem, corners
 from reference_engine.contact_problems.cone_solve import solve_cones
-from tests.effort import tries
+from tests.effort import few, tries
 from tests.reference_engine.contact_problems.clusters import cluster, thrown_sphere
 from tests.reference_engine.contact_problems.minimum_map import by_minimum_map
 
@@ -119,7 +119,7 @@ def test_input_is_looked_at():
         solve_cones(good, method="lemke")
 
 
-@pytest.mark.parametrize("torque", [False, True])
+@pytest.mark.parametrize(("torque",), few(1, [(True,), (False,)]))
 def test_newtons_method_on_the_minimum_map_fails_on_one_thrown_sphere_and_the_default_does_not(torque):
     """The bug that Oltman & Hur 2017 report (section 6.1), kept: the problems are fine, 16 edges make the map singular.
 

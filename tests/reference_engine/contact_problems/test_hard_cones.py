@@ -30,6 +30,7 @@ def test_the_default_solves_what_others_have_failed_on(i):
     assert (solution.impulse[:, 0] >= -1e-12).all()
 
 
+@pytest.mark.slow
 def test_newtons_method_on_the_minimum_map_fails_on_the_sphere_that_fell_through_the_plane():
     """The map is singular there: which of its neighbours it fails on is round-off, a third of 64."""
     one = next(problem(i) for i in range(len(FILE["edges"])) if len(FILE[f"friction{i}"]) == 1)

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.effort import tries
+
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "ci" / "benchmarks" / "data" / "impacts"
 
@@ -52,7 +54,7 @@ def test_the_recorded_impacts_are_hit(benchmark, capsys):
 
 
 def test_every_figure_that_is_falsified_is_a_miss(solve):
-    cases, count = {}, 0
+    cases = {}
     for file in sorted(DATA.glob("*.json")):
         case = json.loads(file.read_text())
         for law, figures in case["expected"].items():
@@ -65,10 +67,10 @@ def test_every_figure_that_is_falsified_is_a_miss(solve):
                     wrong = value[1:]
                 other["expected"] = {law: figures | {name: wrong}}
                 cases[f"{file.stem}_{law.replace('.', '_')}_{name}"] = other
-                count += 1
-    status, told = solve(**cases)
+    chosen = list(cases)[:: len(cases) // tries(len(cases))]
+    status, told = solve(**{name: cases[name] for name in chosen})
     assert status == 1
-    assert f"\n0 of {count} hit" in told
+    assert f"\n0 of {len(chosen)} hit" in told
 
 
 def test_what_cannot_be_read_or_compared_is_a_miss_of_one_line_and_the_next_file_follows(solve):

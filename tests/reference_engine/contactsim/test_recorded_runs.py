@@ -109,6 +109,7 @@ def test_a_field_that_is_not_there_is_named():
         repeat(run)
 
 
+@pytest.mark.slow
 def test_the_command_reads_whatever_lies_in_the_folder(tmp_path):
     """Not JSON, JSON of another kind, and a run: two misses that say why, and a hit."""
     (tmp_path / "a.json").write_text("{")

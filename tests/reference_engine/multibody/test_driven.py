@@ -63,6 +63,7 @@ def test_a_ball_on_a_shaken_plate_bounces_once_a_turn_and_stays_so():
     assert hits == pytest.approx(turn * np.arange(1, 3), abs=1e-11)
 
 
+@pytest.mark.slow
 def test_beside_that_orbit_flights_come_back_to_it_with_the_square_of_e_and_at_a_larger_amplitude_they_leave():
     """From impact to impact small deviations follow a linear map of determinant e^2 and trace 1 + e^2 -
     (1 + e)^2 Gamma sin(phase): a deviation is trace times the last less e^2 times the one before."""

@@ -35,7 +35,7 @@ def benchmark():
     return module
 
 
-@pytest.mark.parametrize(("name",), few(1, [("andrews_squeezing_mechanism",), ("double_pendulum_rods_mild",)]))
+@pytest.mark.parametrize(("name",), few(1, [("double_pendulum_rods_mild",), ("andrews_squeezing_mechanism",)]))
 def test_recorded_mechanisms_are_hit(benchmark, name):
     """States over 10 s to 1e-9, Andrews' published angles to 1e-8, gaps to 1e-10, energy to 1e-8 of its scale."""
     found = list(benchmark.comparisons(json.loads((DATA / f"{name}.json").read_text()))["accelerations"]())
@@ -73,7 +73,7 @@ def test_a_tumbling_body_follows_jacobi(hold):
     assert q * np.sign(q @ exact) == pytest.approx(exact, abs=1e-11)
 
 
-@pytest.mark.parametrize("hold", WAYS)
+@pytest.mark.parametrize(("hold",), few(1, [(hold,) for hold in WAYS]))
 def test_the_cusped_top_nods_and_goes_round_as_its_integrals_say(hold):
     """A = 1 at the pivot, C = 1/2, m g l = 2, spin 6 from rest at 0.6 rad: after the period of nutation the axis is at
     0.6 rad again, turned by the precession of one nutation."""
@@ -105,7 +105,7 @@ def test_a_ball_that_slides_in_a_hollow_sphere_is_a_spherical_pendulum(hold):
     assert motion.velocity[0, 0, 2] == pytest.approx(0.0, abs=1e-10)
 
 
-@pytest.mark.parametrize("hold", WAYS)
+@pytest.mark.parametrize(("hold",), few(1, [(hold,) for hold in WAYS]))
 def test_a_four_bar_keeps_its_energy_in_space_too_where_three_rows_are_redundant(hold):
     lengths, masses = (1.0, 2.0, 2.0, 2.5), (1.0, 2.0, 2.0)
     flat = simulate_mechanism(four_bar(lengths, masses=masses, angle=1.0, spin=3.0), [0.0, 0.2, 0.4], hold=hold)
@@ -121,7 +121,7 @@ def test_a_four_bar_keeps_its_energy_in_space_too_where_three_rows_are_redundant
     assert np.isfinite(solid.reaction).all()
 
 
-@pytest.mark.parametrize("hold", WAYS)
+@pytest.mark.parametrize(("hold",), few(1, [(hold,) for hold in WAYS]))
 def test_a_parallelogram_goes_on_through_the_position_in_which_it_lies_flat(hold):
     """Three rods of 1 m and 1 kg, 1 m/s at the top: 5/6 w^2 + 2 g sin(th) is kept, and the coupler stays level."""
     exact = solve_ivp(lambda t, y: [y[1], -1.2 * G * math.cos(y[0])], (0.0, 1.2), (math.pi / 2, -1.0),

@@ -23,6 +23,7 @@ def in_hollow(spin: float) -> Mechanism:
     return Mechanism(links=(link,), joints=(Rolling(link=0, semi_axes=r, inner_radius=2.0),))
 
 
+@pytest.mark.slow
 def test_a_ball_rolls_in_a_hollow_sphere_with_the_period_of_its_height():
     """By Jacobi's functions, with the spin 20 rad/s about the line to the contact, which works not and yet tilts."""
     motion = simulate_mechanism(in_hollow(20.0), [1.598815771631339])

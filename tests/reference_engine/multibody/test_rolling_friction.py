@@ -21,6 +21,7 @@ def one(link: Link, **joint) -> Mechanism:
     return Mechanism(links=(link,), joints=(Rolling(link=0, **joint),))
 
 
+@pytest.mark.slow
 def test_a_billiard_ball_slides_along_a_parabola_until_two_sevenths_of_its_slip_are_lost():
     """The slip keeps its direction and is gone after 2|u|/(7 mu g); the spin about the vertical does not matter."""
     r, mu, v, w = 0.03, 0.2, np.array([2.0, 1.0, 0.0]), np.array([10.0, -40.0, 60.0])
@@ -78,6 +79,7 @@ def test_what_is_thrown_across_an_incline_is_where_its_hodograph_has_it():
     assert math.atan2(v[1], v @ fall) == pytest.approx(0.5, abs=1e-11)
 
 
+@pytest.mark.slow
 def test_with_more_friction_than_slope_it_stops_and_stays():
     """kappa = mu / tan(slope) > 1: after kappa v / (g sin(slope) (kappa^2 - 1)); friction is against the slip, so that
     a pyramid of it, component by component, would stop it elsewhere."""

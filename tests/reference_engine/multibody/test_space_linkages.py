@@ -46,6 +46,7 @@ def slope(f, x, h=1e-3):
     )
 
 
+@pytest.mark.slow
 def test_bricards_linkage_moves_by_its_one_equation():
     """I(a) a'' + I'(a) a'^2 / 2 = -V'(a), with I from the speeds of the five rods for a unit of a'."""
     section = 0.1

@@ -55,6 +55,7 @@ def test_the_same_brake_only_slows_the_block_where_it_does_not_lock(friction, sp
     assert motion.twist[-1, 1, 0] == pytest.approx(speed - drag * force / 2.0 * 0.05, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_bodies_whose_forces_grow_without_limit_are_stopped_by_an_impulse():
     """A disc drives the corner of a box into the floor: forces above 1e8 N, and steps that vanish, 0.4 s on."""
     world = World(bodies=heap(16).bodies, friction=1.0, restitution=0.0)

@@ -22,6 +22,7 @@ from scenarios.scene import (
     Sphere,
     spatial_start,
 )
+from tests.effort import few
 from tests.validation.engines.planar_scenes import ball, box, ground, scene
 from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, solid, space
 
@@ -93,7 +94,7 @@ def tumbling_pile(**parameters: Any) -> list[tuple[float, ...]]:
         pb.disconnect(physicsClientId=client)
 
 
-@pytest.mark.parametrize("name", OUT_OF_THE_BOX)
+@pytest.mark.parametrize(("name",), few(3, [(name,) for name in OUT_OF_THE_BOX]))
 def test_a_default_is_what_pybullet_does_when_nothing_is_set(name: str) -> None:
     """pybullet cannot be asked for most of them. Set to its default the motion is the same to the last bit.
 
