@@ -49,6 +49,7 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
         "server.port": port,
         "server.address": address,
         "server.headless": str(no_browser).lower(),
+        "server.showEmailPrompt": "false",
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
     }
