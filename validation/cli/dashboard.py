@@ -50,6 +50,7 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
         "server.address": address,
         "server.headless": str(no_browser).lower(),
         "server.showEmailPrompt": "false",
+        "logger.hideWelcomeMessage": "true",  # and with it what Streamlit recommends to developers, over our page
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
     }
