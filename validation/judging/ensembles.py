@@ -15,7 +15,7 @@ import numpy as np
 from scenarios.scenario import Noise
 from validation.judging import policy
 from validation.judging.evidence.ensembles import Contrast, adjusted, contrast, failures
-from validation.judging.outcomes import Contrasted, Counts, What
+from validation.judging.outcomes import Contrasted, Counts, What, decided
 from validation.judging.verdict import Allowed, Change, Move, Starts
 from validation.records.measurement import Better
 
@@ -164,17 +164,19 @@ def settled(compared: Mapping[K, Sequence[Comparison]]) -> dict[K, EnsembleEvide
             until=min((c.until for c in settled_here), default=0.0),
             judged=frozenset(c.metric for c in of_metrics) - {COMPLETED},
             changes=tuple(change for c in of_metrics for change in [_change(c)] if change is not None),
-            happened=tuple(
-                Contrasted(
-                    what=c.what,
-                    old=c.starts[0],
-                    new=c.starts[1],
-                    sizes=c.sizes,
-                    p=c.contrast.p,
-                    more=c.contrast.effect > 0.5,
-                )
-                for c in settled_here
-                if c.what is not None
+            happened=decided(
+                [
+                    Contrasted(
+                        what=c.what,
+                        old=c.starts[0],
+                        new=c.starts[1],
+                        sizes=c.sizes,
+                        p=c.contrast.p,
+                        more=c.contrast.effect > 0.5,
+                    )
+                    for c in settled_here
+                    if c.what is not None
+                ]
             ),
         )
     return found

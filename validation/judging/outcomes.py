@@ -4,8 +4,8 @@ Where perturbed initial states disagree, one run decides nothing: the starts are
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -18,11 +18,13 @@ from validation.records.outcome import OPPOSITE, Outcome
 
 
 class What(NamedTuple):
-    """Bodies of which something is wrong are counted together; what nothing calls right or wrong, body by body."""
+    """Bodies of which something is wrong are counted together, and those of which it is right; what nothing calls right
+    or wrong, body by body."""
 
     kind: str
     wrong: bool
     body: str = ""
+    right: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,24 @@ def counted(outcomes: Iterable[Outcome]) -> Counter[What]:
                 found[What(one.kind, True)] += 1
             elif one.right is None:
                 found[What(one.kind, False, body)] += 1
+            else:
+                found[What(one.kind, False, right=True)] += 1
     return found
+
+
+def is_clear(what: What, gone: Container[What]) -> bool:
+    """Whether it is no fact that is wrong, or what is right is `gone` for it: a body that is a little further than one
+    that has *moved*, where it was a little less before, has not changed."""
+    turned = What(OPPOSITE[what.kind], False, right=True) if what.kind in OPPOSITE else None
+    return turned is None or not what.wrong or turned in gone
+
+
+def decided(contrasted: Sequence[Contrasted]) -> tuple[Contrasted, ...]:
+    """Of what is right and wrong in two ensembles what decides: what is not clear is left open."""
+    gone = {more: {one.what for one in contrasted if one.certain and one.more is not more} for more in (True, False)}
+    return tuple(
+        one if is_clear(one.what, gone[one.more]) else replace(one, p=1.0) for one in contrasted if not one.what.right
+    )
 
 
 def counts_of(starts: Iterable[Iterable[Outcome]]) -> tuple[Counts, ...]:
@@ -77,8 +96,9 @@ def of_outcomes(
     if old.outcomes is None or new.outcomes is None:
         return None
     before, after = counted(old.outcomes), counted(new.outcomes)
-    more = {what for what in after if after[what] > before[what]}
-    fewer = {what for what in before if before[what] > after[what]}
+    risen = {what for what in after if after[what] > before[what]}
+    fallen = {what for what in before if before[what] > after[what]}
+    more, fewer = ({w for w in side if is_clear(w, other)} for side, other in ((risen, fallen), (fallen, risen)))
     for one in ensembles:
         for found, it_is in ((more, one.more), (fewer, not one.more)):
             found.discard(one.what)
@@ -102,13 +122,15 @@ def on_one_side(
 
     def only(here: Sequence[Outcome], there: Sequence[Outcome]) -> tuple[Outcome, ...]:
         known = {(one.kind, one.bodies) for one in there}
-        return tuple(
-            one
-            for one in here
-            if (one.kind, one.bodies) not in known
-            and (one.right is False or (one.right is None and (OPPOSITE.get(one.kind), one.bodies) in known))
-            and not open_to_doubt.intersection(counted([one]))
-        )
+        facts = {(one.kind, body) for one in there for body in one.bodies or ("",)}
+        found = []
+        for one in here:
+            if one.kind not in OPPOSITE:
+                found += [one] if (one.kind, one.bodies) not in known else []
+            elif one.right is not True:
+                turned = [body for body in one.bodies or ("",) if (OPPOSITE[one.kind], body) in facts]
+                found += [replace(one, bodies=tuple(turned) if one.bodies else ())] if turned else []
+        return tuple(one for one in found if not open_to_doubt.intersection(counted([one])))
 
     return only(new.outcomes, old.outcomes), only(old.outcomes, new.outcomes)
 

@@ -11,7 +11,7 @@ from scenarios.scenario import Scenario
 from scenarios.scene import Capsule, Cylinder, Ellipsoid, PlanarScene, SpatialScene
 from validation.metrics.axes import rotation_from, to_body_axes
 from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, shared
-from validation.metrics.rest import can_rest, rest_start
+from validation.metrics.rest import can_rest, rest_start, start_of_rest
 from validation.metrics.statics import in_contact_only, supported
 from validation.records.outcome import Fact, Outcome
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory
@@ -20,6 +20,7 @@ MOVED, STILL = 0.05, 0.01  # of the body's diameter
 BOUNCE = 0.05  # of the body's diameter, that it rises; between four times and a quarter of that all counts are right
 BOUNCES = 8  # one more or less of so many is the same
 STOPPED = 0.05  # of how far it should get in the second half of the motion
+NEARLY = 2.0  # as fast as what rests, for half as long: that neither came to rest nor never did
 FALLEN, UPRIGHT = np.radians(45.0), np.radians(15.0)
 ROUND = frozenset({"disc", "sphere"})
 RATE = 48.0  # samples a second of an exact motion, as engines keep them
@@ -36,8 +37,10 @@ def facts(o: Observation) -> Iterator[Outcome]:
         if which.any():
             yield Outcome(kind=kind, bodies=tuple(names[i] for i in np.flatnonzero(which)))
     if can_rest(o):
-        since = rest_start(o)
-        yield Outcome(kind="never rested") if np.isnan(since) else Outcome(kind="came to rest", time=since)
+        if not np.isnan(since := rest_start(o)):
+            yield Outcome(kind="came to rest", time=since)
+        elif np.isnan(start_of_rest(o, NEARLY)):
+            yield Outcome(kind="never rested")
 
 
 @shared

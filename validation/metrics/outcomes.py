@@ -15,7 +15,7 @@ From the motion and the scene alone, by our own geometry, for any scene. The lim
 - keeps moving: at rest it would be in an equilibrium that friction holds (`equilibrium`), and it does not slow down.
 - bounced: falls and rises, each by a twentieth of its diameter, another number of times than in its exact motion.
 - stopped: in the second half a body gets less than a twentieth as far as its exact motion.
-- came to rest, never rested: `rest_time`.
+- came to rest: `rest_time`. never rested: neither at twice that speed for half as long.
 """
 
 from collections.abc import Iterator

@@ -47,10 +47,16 @@ def rest_time(o: Observation) -> float | None:
 
 @shared
 def rest_start(o: Observation) -> float:
+    return start_of_rest(o, 1.0)
+
+
+def start_of_rest(o: Observation, leniency: float) -> float:
+    """s; NaN where it never is at rest. With a leniency of 2 bodies may be twice as fast, for half as long."""
     g = float(norm(o.gravity))
-    moving = np.flatnonzero((point_speed(o)[:, free(o)] > REST_SPEED * math.sqrt(g * size(o))).any(axis=1))
+    fastest = leniency * REST_SPEED * math.sqrt(g * size(o))
+    moving = np.flatnonzero((point_speed(o)[:, free(o)] > fastest).any(axis=1))
     first = int(moving[-1]) + 1 if moving.size else 0
-    if first == len(o.time) or o.time[-1] - o.time[first] < math.sqrt(size(o) / g):
+    if first == len(o.time) or o.time[-1] - o.time[first] < math.sqrt(size(o) / g) / leniency:
         return math.nan
     return float(o.time[first])
 

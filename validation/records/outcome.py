@@ -13,8 +13,8 @@ motion, and hardly moves. keeps moving: lies where friction must stop it, and do
 number of times, `value`, than by its exact motion, `wanted`."""
 
 Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "never rested"]
-"""Right or wrong only against what should happen. The first four name the bodies; one that is between the two words, a
-little out of its place or a little aslant, has neither."""
+"""Right or wrong only against what should happen. The first four name the bodies; what is between two words, a little
+out of its place, a little aslant or almost at rest, has neither."""
 
 OPPOSITE: dict[str, str] = {
     "moved": "never moved",

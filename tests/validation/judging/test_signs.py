@@ -130,13 +130,15 @@ def test_what_is_not_known_to_have_happened_decides_nothing():
 
 
 FELL = Outcome(kind="fell over", bodies=("box 3",), right=False)
+STOOD = Outcome(kind="stood", bodies=("box 3",), right=True)
 MOVED, STILL = Outcome(kind="moved", bodies=("box 1",)), Outcome(kind="never moved", bodies=("box 1",))
 
 
 def starts(**counts: int) -> Ensemble:
-    """Of 20, so many with each of these; the rest without it."""
+    """Of 20, so many with each of these; the rest without it, and what does not fall stands."""
     made = {"fell": FELL, "moved": MOVED, "still": STILL, "hangs": HANGS}
     each = [[made[word] for word, count in counts.items() if k < count] for k in range(20)]
+    each = [happened if FELL in happened else [*happened, STOOD] for happened in each]
     return Ensemble(starts=20, seed=1, completed=20, horizon=0.0, series=(), happened=counts_of(each))
 
 
@@ -154,7 +156,8 @@ def by_starts(old: Result, new: Result, before: Ensemble, after: Ensemble) -> st
 )
 def test_where_the_starts_disagree_their_number_decides_and_not_the_one_run(before: int, after: int, sign: str):
     """The new side's single run falls. Where all starts of both sides do alike, it has the word."""
-    assert by_starts(of(FLAT), of(FLAT, outcomes=(FELL,)), starts(fell=before), starts(fell=after)) == sign
+    single = of(FLAT, outcomes=(STOOD,)), of(FLAT, outcomes=(FELL,))
+    assert by_starts(*single, starts(fell=before), starts(fell=after)) == sign
 
 
 def test_each_kind_is_counted_by_itself():
@@ -171,7 +174,18 @@ def test_what_nothing_calls_right_or_wrong_is_different_where_most_starts_turn()
 
 def test_an_ensemble_of_before_outcomes_leaves_the_word_to_the_single_runs():
     old = replace(starts(), happened=None)
-    assert by_starts(of(FLAT), of(FLAT, outcomes=(FELL,)), old, starts(fell=9)) == "worse"
+    assert by_starts(of(FLAT, outcomes=(STOOD,)), of(FLAT, outcomes=(FELL,)), old, starts(fell=9)) == "worse"
+
+
+def test_what_is_a_little_beyond_a_limit_that_it_was_a_little_below_has_no_sign():
+    """A body that leans by 44 degrees has neither stood nor fallen over; by 46 it has fallen."""
+    leans, fell = of(FLAT), of(FLAT, outcomes=(FELL,))
+    assert told(leans, fell) == told(fell, leans) == "same"
+    each = {FELL: [[FELL]] * 20, None: [[]] * 20}
+    ensembles = [replace(starts(), happened=counts_of(each[kind])) for kind in (None, FELL)]
+    assert by_starts(leans, fell, *ensembles) == "same"
+    stood = of(FLAT, outcomes=(STOOD,))
+    assert told(stood, fell) == "worse" and told(fell, stood) == "better"
 
 
 @pytest.mark.parametrize(("far", "sign"), [(0.3, "same"), (2.0, "different")])
