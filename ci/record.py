@@ -61,6 +61,8 @@ FLOOR = 1e-9
 MARGIN = 1e-9  # s: an impact that is compared may come as near to one that is not
 SAME = ("equal", "no motion")
 FLAGS = ("avx", "avx2", "avx512f", "fma")
+LATER = {("islands", True)}
+"""Settings that adapters list since, at the value that the engine had anyway."""
 STATE = {"time", "pose", "twist", "position", "orientation", "velocity", "spin"}
 
 
@@ -69,6 +71,10 @@ STATE = {"time", "pose", "twist", "position", "orientation", "velocity", "spin"}
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
+
+
+def without_later(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if (name, value) not in LATER}
 
 
 def recorded(row: Json, scene: Json, motion: Motion | None) -> Json:
@@ -80,7 +86,7 @@ def recorded(row: Json, scene: Json, motion: Motion | None) -> Json:
         "version": row["engine_version"],
         "identity": row["identity_key"][:16],
         "scene": row["scene_hash"][:16],
-        "settings": digest(json.dumps(json.loads(row["settings"]), sort_keys=True).encode()),
+        "settings": digest(json.dumps(without_later(json.loads(row["settings"])), sort_keys=True).encode()),
         "outcome": row["outcome"],
         "reason": row["reason"],
         "hash": row["trajectory_hash"],

@@ -115,10 +115,11 @@ def reordered(motion: Trajectory, order: Sequence[int]) -> Trajectory:
 # --- what the judge says -----------------------------------------------------------------------------------------
 
 
-def judged(old: Side, new: Side, divergence: Divergence) -> Verdict:
+def judged(old: Side, new: Side) -> Verdict:
     """With the bits left out."""
-    result = replace(new.result, trajectory_hash="")
-    return judge(accepted(old.result), result, new.plan.scenario, divergence, evidence_of(old, new))
+    before = replace(old.result, trajectory=old.motion)
+    result = replace(new.result, trajectory_hash="", trajectory=new.motion)
+    return judge(accepted(before), result, new.plan.scenario, evidence_of(old, new))
 
 
 def evidence_of(old: Side, new: Side) -> EnsembleEvidence | None:
@@ -215,7 +216,7 @@ def main() -> int:
             divergence = first_divergence(old.motion, new.motion, members)
             wrong = divergence_is_right(planted, old, new, divergence)
             placed += not wrong
-            verdict = judged(old, new, divergence)
+            verdict = judged(old, new)
             described = named(verdict)
             where = describe_difference(divergence.first) if divergence.first else "none"
             sign, back = signs(old, new)
