@@ -148,7 +148,8 @@ def _moved(scenario: Scenario, old: Result, new: Result, ensemble: EnsembleEvide
     starts = ensemble.happened if ensemble else ()
     now, before = on_one_side(old, new, starts)
     sign = _sign_of(of_outcomes(old, new, starts), changes, broken, mended)
-    predictable = ensemble.to_the_end if ensemble else not any(m.noise == "chaotic" for m in new.measurements)
+    chaotic = any(m.noise == "chaotic" for side in (old, new) for m in side.measurements)
+    predictable = ensemble.to_the_end if ensemble else not chaotic
     if sign == "same" and predictable and ends_elsewhere(scenario.scene, old, new):
         sign = "different"
     return Comparison(

@@ -47,9 +47,11 @@ def facts(o: Observation) -> Iterator[Outcome]:
 def exact_motion(o: Observation) -> Observation | None:
     """What the scenario's truth does, to the end; None where it knows none, or not all of its coordinates. One is kept:
     the engines of a scenario are measured one after the other."""
-    if not (_latest and _latest[0][0] is o.scenario):
-        _latest[:] = [(o.scenario, _exact_motion(o))]
-    return _latest[0][1]
+    latest = _latest[0] if _latest else None
+    if latest is None or latest[0] is not o.scenario:
+        latest = o.scenario, _exact_motion(o)
+        _latest[:] = [latest]
+    return latest[1]  # not what another thread has put there meanwhile
 
 
 _latest: list[tuple[Scenario, Observation | None]] = []

@@ -107,7 +107,7 @@ class Balance:
         """`any_moment`: a contact may be a face of which one point is known, and pass on whatever moment."""
         self.bodies = np.flatnonzero(free(o))
         D = len(o.gravity)
-        self.force = D
+        self.dimension = D
         self.rows = D + (1 if D == 2 else 3)  # of a body: force, moment
         self.o, self.sample = o, sample
         self.first_row = {int(body): k * self.rows for k, body in enumerate(self.bodies)}
@@ -124,7 +124,7 @@ class Balance:
         from scipy.optimize import nnls  # slow to import, and only wanted here
 
         aim = np.zeros_like(self.scale)
-        aim[:, : self.force] = wanted[self.bodies]
+        aim[:, : self.dimension] = wanted[self.bodies]
         aim = (aim / self.scale).ravel()
         system = np.column_stack(self.columns) / self.scale.reshape(-1, 1)
         try:
@@ -150,7 +150,7 @@ class Balance:
         o, names = self.o, [body.name for body in self.o.scene.bodies]
         for joint in o.scene.joints:
             ends = [(name, point) for name, point in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)) if name]
-            for axis in (*np.eye(self.force), *-np.eye(self.force)):
+            for axis in (*np.eye(self.dimension), *-np.eye(self.dimension)):
                 column = self._nothing()
                 for (name, point), sign in zip(ends, (1.0, -1.0)):
                     self._add(column, names.index(name), anchor(o, name, point)[self.sample], sign * axis)
@@ -160,7 +160,7 @@ class Balance:
                     yield from self._any_moment(names.index(name))
 
     def _any_moment(self, body: int) -> Iterator[Array]:
-        for k in range(self.force, self.rows) if body in self.first_row else ():
+        for k in range(self.dimension, self.rows) if body in self.first_row else ():
             for sign in (1.0, -1.0):
                 column = self._nothing()
                 column[self.first_row[body] + k] = sign

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from validation.judging.judge import bits_are_compared
 from validation.judging.relations import EXCESS, Related
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun
 from validation.running.replay import Pair, relations_of
 from validation.running.runner import Plan, engine_remotes
-from validation.store import Baseline
+from validation.store import Baseline, Store
 
 
 def with_promises(run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]) -> list[Result]:
@@ -58,12 +59,20 @@ def _promises(run: OpenRun, plan: Plan) -> bool:
 
 
 def _pair(run: OpenRun, plan: Plan, baseline: Baseline, result: Result) -> Pair | None:
-    """The present engine on both sides, from states of both motions; None where one is not stored."""
-    old = baseline.result
-    before = run.store.trajectory(old.trajectory_key) if old.trajectory_key else None
-    after = result.trajectory
-    if after is None and result.trajectory_key:
-        after = run.store.trajectory(result.trajectory_key)
-    if before is None or after is None or old.case.scene_hash != result.case.scene_hash:
+    """The present engine on both sides, from states of both motions; None where one is not there."""
+    before, after = with_motions(run.store, baseline, result)
+    if before is None or before.result.trajectory is None or after.trajectory is None:
         return None
-    return (plan, plan), (replace(old, trajectory=before), replace(result, trajectory=after))
+    return (plan, plan), (before.result, after)
+
+
+def with_motions(store: Store, baseline: Baseline | None, found: Result) -> tuple[Baseline | None, Result]:
+    """Both with their motions, where these are stored, differ, and are of one scene whose bits are compared."""
+    if baseline is None or not found.trajectory_hash or found.trajectory_hash == baseline.result.trajectory_hash:
+        return baseline, found
+    old = baseline.result
+    if old.case.scene_hash != found.case.scene_hash or not bits_are_compared(old.case, found.case):
+        return baseline, found
+    before = store.trajectory(old.trajectory_key) if old.trajectory_key else None
+    after = found.trajectory or (store.trajectory(found.trajectory_key) if found.trajectory_key else None)
+    return replace(baseline, result=replace(old, trajectory=before)), replace(found, trajectory=after)

@@ -10,7 +10,7 @@ from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
 from validation.engines import OURS, EngineChoice, engine_of, present_engines, unavailable_engines
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
-from validation.judging.judge import bits_are_compared, judge
+from validation.judging.judge import judge
 from validation.judging.trends import Turn, confirmed
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result, case_key
@@ -22,7 +22,7 @@ from validation.running.environments import Environment, commands_of, environmen
 from validation.running.options import OpenRun, Options, Progress, RunError, Stopped
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
-from validation.running.promises import with_promises
+from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
 from validation.running.runner import Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
@@ -299,18 +299,6 @@ def _judged(
         left_out=left_out,
         times=changed_times(store, run, results, verdicts, baselines),
     )
-
-
-def with_motions(store: Store, baseline: Baseline | None, found: Result) -> tuple[Baseline | None, Result]:
-    """Both with their motions, where these are stored, differ, and are of one scene whose bits are compared."""
-    if baseline is None or not found.trajectory_hash or found.trajectory_hash == baseline.result.trajectory_hash:
-        return baseline, found
-    old = baseline.result
-    if old.case.scene_hash != found.case.scene_hash or not bits_are_compared(old.case, found.case):
-        return baseline, found
-    before = store.trajectory(old.trajectory_key) if old.trajectory_key else None
-    after = found.trajectory or (store.trajectory(found.trajectory_key) if found.trajectory_key else None)
-    return replace(baseline, result=replace(old, trajectory=before)), replace(found, trajectory=after)
 
 
 # --- which steps have become slower or faster since they were accepted, each measured twice before it is reported
