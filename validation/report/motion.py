@@ -148,25 +148,28 @@ def poses_at(trajectory: Trajectory, times: Array) -> Array:
 
 
 def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[list[float]]]:
-    """For each frame the contact forces to draw: [point ..., force ...] in m and N, of the last report not too old.
+    """For each frame the contact forces to draw, of the last report not too old: [body, point ..., force ...], m and N.
 
-    The force is that on the body that can move, on b where both can. Forces at one point, as a prism's two edges
-    have in the plane, are one line.
+    The force is that on the body that can move; where both can, on the one that the scene names later, whichever way
+    round the engine names the pair. Forces on a body at one point, as a prism's two edges have in the plane, are one.
     """
     contacts = trajectory.contacts
     if contacts is None or len(contacts.sample) == 0:
         return [[] for _ in times]
     movable = np.array([not body.fixed for body in scene.bodies] + [False] * len(scene.boundaries))
-    force = np.where(movable[contacts.b], 1.0, -1.0)[:, None] * contacts.impulse / trajectory.dt
+    a, b = contacts.a, contacts.b
+    on_b = movable[b] & (~movable[a] | (b > a))
+    body = np.where(on_b, b, a)
+    force = np.where(on_b, 1.0, -1.0)[:, None] * contacts.impulse / trajectory.dt
     first = np.flatnonzero(np.diff(contacts.sample, prepend=-1))  # rows are in order of their samples
     last = np.append(first[1:], len(contacts.sample))
     reported_times = trajectory.time[contacts.sample[first]]
     drawn: list[list[list[float]]] = []
     for begin, end in zip(first, last):
-        merged: dict[tuple[float, ...], Array] = {}
-        for point, f in zip(contacts.point[begin:end], force[begin:end]):
-            if np.isfinite(f).all():
-                key = tuple(float(c) for c in np.round(point, 4))
+        merged: dict[tuple[float, ...], Array] = {}  # key: body, point
+        for i, point, f in zip(body[begin:end].tolist(), contacts.point[begin:end], force[begin:end]):
+            if movable[i] and np.isfinite(f).all():
+                key = (i, *(float(c) for c in np.round(point, 4)))
                 merged[key] = merged.get(key, np.zeros_like(f)) + f
         drawn.append([[*key, *map(float, f)] for key, f in merged.items()])
     latest = np.searchsorted(reported_times, times + 1e-9) - 1
@@ -268,8 +271,7 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
                         draw.polygon(moved, fill=GROUND if body.fixed else BODY)
                     draw.line(moved, fill=GROUND if body.fixed else EDGE, width=1)
             for row in forces[column][k]:
-                n = len(row) // 2
-                point, force = np.array(row[:n]), np.array(row[n:])
+                point, force = np.array(row[1:]).reshape(2, -1)
                 draw.line(pixels(np.array([point, point + newton * force]), 0), fill=FORCE, width=2)
             draw.text((6, 4), f"{track.label}   t = {t:.2f} s", fill=TEXT)
             image.paste(panel, (left, 0))

@@ -13,15 +13,16 @@ from typing import Any, Literal
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.mass import bounding_radius
-from scenarios.scene import PlanarScene, Scene
+from scenarios.scene import Scene
 from validation.report import motion
+from validation.report.drawing import scene_data, script, smallest_diameter
 from validation.report.motion import Track
 
 MOST_POINTS = 1500  # of a curve
 MOST_IMPACTS = 400  # of a motion, as marks below the curves
 CONTACT_GAP = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
-DEEP = 1e-2  # of it: a body that is in another by so much is as red as it gets
+
+SCRIPTS = ("drawing.js", "player.js")
 
 Theme = Literal["light", "dark", ""]
 
@@ -42,18 +43,10 @@ def motion_html(
     """
     times = motion.frame_times(tracks)
     centre, half = motion.extent(scene, tracks)
-    size = 2.0 * min(bounding_radius(body.shape) for body in scene.bodies if not body.fixed)
+    size = smallest_diameter(scene)
     data = {
-        "planar": isinstance(scene, PlanarScene),
+        "scene": scene_data(scene, centre, half),
         "times": _float32(times),
-        "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in motion.outlines(scene)],
-        "fixed": [body.fixed for body in scene.bodies],
-        "boundaries": [np.round(line, 6).tolist() for line in motion.boundary_outlines(scene, 4 * half)],
-        "centre": centre.tolist(),
-        "half": half,
-        "camera": motion.CAMERA,
-        "forceScale": motion.force_scale(scene, half),
-        "deep": DEEP * size,
         "ghost": ghost,
         "bare": bare,
         "tracks": [_track(scene, track, times, size) for track in tracks],
@@ -64,6 +57,7 @@ def motion_html(
     shown = {"title": html.escape(title), "theme": theme}
     for name, value in shown.items():
         page = page.replace(f"{{{{{name}}}}}", value)
+    page = page.replace("{{scripts}}", "\n".join(map(script, SCRIPTS)))
     return page.replace("{{data}}", text)
 
 

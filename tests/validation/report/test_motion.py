@@ -1,0 +1,50 @@
+"""What a frame of a motion shows: poses, and forces whose arrows have one sign for a pair."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from scenarios.catalogue import scenario_of
+from scenarios.scene import HalfPlane, Scene
+from tests.validation.store.made import falling, scene
+from validation.engines.engine import resolve_settings
+from validation.engines.reference.adapter import Reference
+from validation.records.trajectory import Trajectory
+from validation.report.motion import forces_at
+
+DT = 1.0 / 240.0
+
+
+def stack_of_reference() -> tuple[Scene, Trajectory]:
+    stack = scenario_of("stack:n=3").scene.model_copy(update={"duration": 0.1})
+    engine = Reference()
+    return stack, engine.simulate(stack, DT, resolve_settings(engine, "default", {}, stack, DT))
+
+
+def test_both_corners_of_a_pair_push_the_upper_block_up() -> None:
+    """The fault: "Contact forces of the reference are drawn up at one corner of a pair and down at the other (rows name
+    a pair both ways; the player draws 'the force on b' per row)"."""
+    stack, motion = stack_of_reference()
+    assert motion.contacts is not None
+    pairs = set(zip(motion.contacts.a.tolist(), motion.contacts.b.tolist()))
+    assert {(0, 1), (1, 0)} <= pairs, "the engine names a pair both ways, or this tests nothing"
+    (rows,) = forces_at(stack, motion, np.array([0.1]))
+    body, up = np.array(rows)[:, 0].astype(int), np.array(rows)[:, 4]
+    assert (up > 0.0).all()
+    assert sorted(body) == [0, 0, 1, 1, 2, 2], "two corners of each: below it, on it"
+    weights = [b.mass * 9.81 for b in stack.bodies]
+    for i in range(3):
+        np.testing.assert_allclose(up[body == i].sum(), sum(weights[i:]), rtol=1e-9)
+
+
+def test_a_force_on_a_fixed_body_is_drawn_on_the_one_that_moves() -> None:
+    """Rows have the impulse on b; here b is the boundary, and the body is pressed up by it."""
+    motion = falling(bodies=1)
+    known = falling(bodies=1, contact_impulse=-0.5).contacts
+    assert known is not None
+    contacts = dataclasses.replace(known, a=np.array([0]), b=np.array([1]))
+    on_ground = scene().model_copy(update={"boundaries": (HalfPlane(name="ground"),)})
+    (rows,) = forces_at(on_ground, dataclasses.replace(motion, contacts=contacts), np.array([3 / 60]))
+    np.testing.assert_allclose(rows, [[0, 0, 0, 0, 0.5 / motion.dt]])

@@ -1,0 +1,376 @@
+/* Draws moving bodies, contacts and forces of one scene on a canvas, in the plane and in space. It loads nothing; its
+   only state is the camera. A page inlines this file as it stands (`drawing.script()` in Python), and gives it what
+   `drawing.scene_data(scene, centre, half)` makes.
+
+   const palette = usePalette(document.documentElement)   colours, light or dark; also as CSS variables --text, --force
+   const camera = new Camera(scene)                       several drawings may share one
+   const drawing = new Drawing(canvas, scene, camera)
+   drawing.resize(width, height)                          CSS pixels
+   drawing.palette = palette                              after each change of it
+   drawing.draw(layers, options)                          layers from the back to the front
+     layer    poses     Float32Array: x, y, angle or x, y, z, quaternion w, x, y, z of each body; m, rad; NaN: not drawn
+              colour    0 to 5
+              ghost     dashed, without fill, contacts and forces
+              forces    [[body, ...point, ...force]], m and N, as `motion.forces_at` has them; each is an arrow
+              contacts  [[a, b, gap, ...point]], m, as `player.contacts_at` has them; boundaries count on after bodies
+     options  exaggerate {factor, from: [poses, or null, for each layer]}: displacements from these poses, enlarged
+              legend    true: an arrow with its force in N
+              marked    body whose outline is thick
+              caption   words at the top
+   drawing.toScreen(point), drawing.toWorld(x, y, through)    CSS pixels of the canvas; in space the point on the plane
+                                                          across the view that has the point `through`
+   drawing.bodyAt(x, y, poses)                            the topmost movable body there, or -1
+   drawing.listen(changed, mayDrag)                       wheel, drag and pinch move the camera, then changed() is
+                                                          called; mayDrag(x, y) === false leaves a drag to the page
+   camera.zoomBy(factor), panBy(right, up), turnBy(right, up), reset(); camera.moved */
+
+const PALETTES = {
+  light: {text: "#222222", soft: "#5b6470", back: "#ffffff", line: "#d5dae0", ground: "#8a939d", fixed: "#e3e6ea",
+    force: "#d62728", deep: "214, 39, 40", contact: "#b45309", now: "#d62728",
+    t0: "#1f4e79", f0: "#cfe0f3", t1: "#8a5a00", f1: "#f7e3bd", t2: "#2e7d32", f2: "#d3ecd4", t3: "#7b1fa2",
+    f3: "#ead5f2", t4: "#00707a", f4: "#cdebee", t5: "#a0303c", f5: "#f5d3d7"},
+  dark: {text: "#e6e8eb", soft: "#9aa3ad", back: "#0e1117", line: "#3a414b", ground: "#6b7480", fixed: "#2a3038",
+    force: "#ff6b6b", deep: "255, 90, 90", contact: "#f5a742", now: "#ff6b6b",
+    t0: "#8ec1f0", f0: "#1d3a56", t1: "#e9b44c", f1: "#4b3a14", t2: "#7fcf85", f2: "#1f4222", t3: "#d09be6",
+    f3: "#43254f", t4: "#6fd0d9", f4: "#123f44", t5: "#f08e99", f5: "#52232a"},
+};
+const COLOURS = 6, FONT = "12px system-ui, sans-serif", ARROW = 8, LEGEND = 70, DARK = "(prefers-color-scheme: dark)";
+const ZOOM = [0.05, 1e4];
+
+/** Of the reader's system, unless data-theme of the element is "light" or "dark". */
+function usePalette(root) {
+  const theme = root.dataset.theme || (window.matchMedia(DARK).matches ? "dark" : "light");
+  for (const [name, value] of Object.entries(PALETTES[theme])) root.style.setProperty(`--${name}`, value);
+  root.style.colorScheme = theme;
+  return PALETTES[theme];
+}
+
+/** Pan in units of half the picture, so that drawings of several sizes share it; angles in rad. */
+class Camera {
+  constructor(scene) {
+    this.scene = scene;
+    this.reset();
+  }
+  reset() {
+    [this.azimuth, this.elevation] = this.scene.camera;
+    this.zoom = 1; this.right = 0; this.up = 0;
+  }
+  get moved() { return this.zoom !== 1 || this.right !== 0 || this.up !== 0; }
+  /** About a point of the picture, in units of half of it. */
+  zoomBy(factor, right = 0, up = 0) {
+    const zoom = Math.min(ZOOM[1], Math.max(ZOOM[0], this.zoom * factor)), ratio = zoom / this.zoom;
+    this.zoom = zoom;
+    this.right = right + ratio * (this.right - right);
+    this.up = up + ratio * (this.up - up);
+  }
+  panBy(right, up) { this.right += right; this.up += up; }
+  turnBy(right, up) {
+    this.azimuth -= right;
+    this.elevation = Math.max(-1.5, Math.min(1.5, this.elevation + up));
+  }
+  /** What of a world vector points right, up and to the eye. */
+  get axes() {
+    if (this.scene.planar) return [[1, 0], [0, 1], [0, 0]];
+    const ca = Math.cos(this.azimuth), sa = Math.sin(this.azimuth);
+    const ce = Math.cos(this.elevation), se = Math.sin(this.elevation);
+    return [[ca, sa, 0], [-sa * se, ca * se, ce], [sa * ce, -ca * ce, se]];
+  }
+}
+
+/** q p for quaternions w, x, y, z. */
+function quaternionProduct(q, p) {
+  return [q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
+          q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
+          q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1],
+          q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0]];
+}
+
+function rotated(q, p, inverse = false) {
+  const w = inverse ? -q[0] : q[0], [, x, y, z] = q;
+  const t = [2 * (y * p[2] - z * p[1]), 2 * (z * p[0] - x * p[2]), 2 * (x * p[1] - y * p[0])];
+  return [p[0] + w * t[0] + y * t[2] - z * t[1], p[1] + w * t[1] + z * t[0] - x * t[2],
+          p[2] + w * t[2] + x * t[1] - y * t[0]];
+}
+
+/** Poses with their displacements and rotations from `from` taken `factor` times. */
+function exaggerated(poses, from, factor, planar) {
+  const out = Float32Array.from(poses, (value, i) => from[i] + factor * (value - from[i]));
+  if (planar) return out;
+  for (let at = 3; at < poses.length; at += 7) {
+    const q = [...poses.subarray(at, at + 4)], [w, x, y, z] = from.subarray(at, at + 4);
+    let turn = quaternionProduct(q, [w, -x, -y, -z]);
+    if (turn[0] < 0) turn = turn.map(v => -v);
+    const sine = Math.hypot(turn[1], turn[2], turn[3]), half = factor * Math.atan2(sine, turn[0]);
+    const share = sine > 0 ? Math.sin(half) / sine : 0;
+    out.set(quaternionProduct([Math.cos(half), share * turn[1], share * turn[2], share * turn[3]], [w, x, y, z]), at);
+  }
+  return out;
+}
+
+/** 1, 2 or 5 times a power of ten, not above `most`. */
+function roundDown(most) {
+  const power = 10 ** Math.floor(Math.log10(most));
+  return power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
+}
+
+/** With a prefix: 20 mN, 5 kN. */
+function withUnit(value, unit) {
+  const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+  const [factor, prefix] = prefixes.find(([size]) => Math.abs(value) >= 0.9995 * size) || [1, ""];
+  return `${Number((value / factor).toPrecision(3))} ${prefix}${unit}`;
+}
+
+/** Of [x, y] points, counter-clockwise (Andrew 1979). */
+function convexHull(points) {
+  const sorted = [...points].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+  const chain = all => {
+    const found = [];
+    for (const p of all) {
+      for (let n = found.length; n > 1; n = found.length) {
+        const [a, b] = [found[n - 2], found[n - 1]];
+        if ((b[0] - a[0]) * (p[1] - a[1]) > (b[1] - a[1]) * (p[0] - a[0])) break;
+        found.pop();
+      }
+      found.push(p);
+    }
+    return found.slice(0, -1);
+  };
+  return [...chain(sorted), ...chain(sorted.reverse())];
+}
+
+function isInside(x, y, points) {
+  let inside = false;
+  points.forEach(([ax, ay], i) => {
+    const [bx, by] = points[(i + 1) % points.length];
+    if ((ay > y) !== (by > y) && x < ax + (y - ay) / (by - ay) * (bx - ax)) inside = !inside;
+  });
+  return inside;
+}
+
+class Drawing {
+  constructor(canvas, scene, camera) {
+    Object.assign(this, {canvas, scene, camera, palette: PALETTES.light, poseWidth: scene.planar ? 3 : 7});
+    this.dimension = scene.planar ? 2 : 3;
+    this.bodies = scene.outlines.length;
+    this.context = canvas.getContext("2d");
+    this.pointers = new Map();
+    this.resize(300, 300);
+  }
+
+  resize(width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    Object.assign(this, {width, height});
+    Object.assign(this.canvas, {width: Math.round(width * ratio), height: Math.round(height * ratio)});
+    Object.assign(this.canvas.style, {width: `${width}px`, height: `${height}px`});
+    this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.view();
+  }
+
+  /** Takes over where the camera is. */
+  view() {
+    const {camera, scene, width, height} = this;
+    this.half = Math.min(width, height) / 2;
+    this.scale = this.half * camera.zoom / scene.half;
+    this.axes = camera.axes;
+    this.x0 = width / 2 + this.half * camera.right;
+    this.y0 = height / 2 - this.half * camera.up;
+  }
+
+  toScreen(point) {
+    const [right, up] = this.axes, centre = this.scene.centre;
+    let x = 0, y = 0;
+    for (let i = 0; i < this.dimension; i++) {
+      x += right[i] * (point[i] - centre[i]);
+      y += up[i] * (point[i] - centre[i]);
+    }
+    return [this.x0 + this.scale * x, this.y0 - this.scale * y];
+  }
+
+  toWorld(x, y, through = this.scene.centre) {
+    const [sx, sy] = this.toScreen(through), [right, up] = this.axes;
+    return through.map((v, i) => v + ((x - sx) * right[i] - (y - sy) * up[i]) / this.scale);
+  }
+
+  /** A point of the body's frame in the world, or, `inverse`, the other way round. */
+  moved(point, poses, body, inverse = false) {
+    const at = body * this.poseWidth;
+    if (this.scene.planar) {
+      const c = Math.cos(poses[at + 2]), s = Math.sin(poses[at + 2]), [x, y] = [poses[at], poses[at + 1]];
+      if (inverse) return [c * (point[0] - x) + s * (point[1] - y), c * (point[1] - y) - s * (point[0] - x)];
+      return [x + c * point[0] - s * point[1], y + s * point[0] + c * point[1]];
+    }
+    const p = poses.subarray(at, at + 3), q = poses.subarray(at + 3, at + 7);
+    if (inverse) return rotated(q, point.map((v, i) => v - p[i]), true);
+    return rotated(q, point).map((v, i) => v + p[i]);
+  }
+
+  bodyAt(x, y, poses) {
+    this.view();
+    const {scene} = this;
+    let found = -1, nearest = -Infinity;
+    for (let body = 0; body < this.bodies; body++) {
+      if (scene.fixed[body]) continue;
+      const lines = scene.outlines[body].map(line => line.map(point => this.toScreen(this.moved(point, poses, body))));
+      const at = body * this.poseWidth, eye = this.axes[2];
+      const depth = scene.planar ? body : eye[0] * poses[at] + eye[1] * poses[at + 1] + eye[2] * poses[at + 2];
+      const inside = scene.planar
+        ? lines.some(line => line.length > 2 && isInside(x, y, line)) : isInside(x, y, convexHull(lines.flat()));
+      if (inside && depth >= nearest) [found, nearest] = [body, depth];
+    }
+    return found;
+  }
+
+  draw(layers, options = {}) {
+    const g = this.context, {palette, scene} = this;
+    this.view();
+    g.clearRect(0, 0, this.width, this.height);
+    g.lineWidth = 1.5; g.strokeStyle = palette.ground;
+    g.beginPath();
+    for (const line of scene.boundaries) this.trace(line);
+    g.stroke();
+    layers.forEach((layer, i) => {
+      const from = options.exaggerate && options.exaggerate.from[i];
+      const shown = from ? exaggerated(layer.poses, from, options.exaggerate.factor, scene.planar) : layer.poses;
+      this.drawBodies(layer, shown, options.marked);
+      if (!layer.ghost) this.drawContacts(layer, shown);
+    });
+    if (options.legend) this.drawLegend();
+    if (options.caption) this.words(options.caption, 6, 16, palette.text);
+  }
+
+  words(text, x, y, colour) {
+    const g = this.context;
+    g.font = FONT; g.lineWidth = 3; g.lineJoin = "round";
+    g.strokeStyle = this.palette.back; g.strokeText(text, x, y);
+    g.fillStyle = colour; g.fillText(text, x, y);
+  }
+
+  trace(points) {
+    points.forEach((point, i) => {
+      const [x, y] = this.toScreen(point);
+      i ? this.context.lineTo(x, y) : this.context.moveTo(x, y);
+    });
+  }
+
+  /** As `trace` of the moved points, without an array for each. */
+  traceBody(line, poses, body) {
+    const g = this.context;
+    if (!this.scene.planar) return this.trace(line.map(point => this.moved(point, poses, body)));
+    const at = body * 3, c = this.scale * Math.cos(poses[at + 2]), s = this.scale * Math.sin(poses[at + 2]);
+    const [x, y] = this.toScreen([poses[at], poses[at + 1]]);
+    for (let i = 0; i < line.length; i++) {
+      const [u, v] = line[i];
+      i ? g.lineTo(x + c * u - s * v, y - s * u - c * v) : g.moveTo(x + c * u - s * v, y - s * u - c * v);
+    }
+  }
+
+  drawBodies(layer, poses, marked) {
+    const g = this.context, {palette, scene, bodies} = this, ghost = Boolean(layer.ghost);
+    const depth = new Float32Array(bodies);
+    for (const [a, b, gap] of ghost ? [] : layer.contacts || []) for (const i of [a, b])
+      if (i < bodies && !scene.fixed[i]) depth[i] = Math.max(depth[i], -gap);
+    const edge = palette[`t${layer.colour % COLOURS}`], fill = palette[`f${layer.colour % COLOURS}`];
+    g.setLineDash(ghost ? [5, 4] : []);
+    for (let body = 0; body < bodies; body++) {
+      if (!Number.isFinite(poses[body * this.poseWidth])) continue;
+      const red = Math.min(1, depth[body] / scene.deep);
+      for (const line of scene.outlines[body]) {
+        g.beginPath();
+        this.traceBody(line, poses, body);
+        if (scene.planar && line.length > 2 && !ghost) {
+          g.fillStyle = scene.fixed[body] ? palette.fixed : fill; g.fill();
+          if (red > 0.02) { g.fillStyle = `rgba(${palette.deep}, ${0.15 + 0.55 * red})`; g.fill(); }
+        }
+        g.strokeStyle = scene.fixed[body] ? palette.ground : red > 0.3 && !scene.planar ? `rgb(${palette.deep})` : edge;
+        g.lineWidth = body === marked ? 3 : ghost ? 1.5 : 1;
+        g.stroke();
+      }
+    }
+    g.setLineDash([]);
+  }
+
+  /** Points go where the body of which they are goes in the poses shown. */
+  drawContacts(layer, shown) {
+    const {palette, scene} = this, g = this.context;
+    const where = (body, point) =>
+      shown === layer.poses ? point : this.moved(this.moved(point, layer.poses, body, true), shown, body);
+    for (const [body, ...row] of layer.forces || []) {
+      const point = where(body, row.slice(0, this.dimension)), force = row.slice(this.dimension);
+      this.arrow(this.toScreen(point), this.toScreen(point.map((v, i) => v + scene.forceScale * force[i])));
+    }
+    for (const [a, b, gap, ...point] of layer.contacts || []) {
+      const [x, y] = this.toScreen(where(b < this.bodies && !scene.fixed[b] ? b : a, point));
+      g.fillStyle = gap < -0.02 * scene.deep ? `rgb(${palette.deep})` : palette.contact;
+      g.beginPath(); g.arc(x, y, 2.5, 0, 7); g.fill();
+    }
+  }
+
+  arrow([x, y], [tx, ty]) {
+    const g = this.context, length = Math.hypot(tx - x, ty - y);
+    if (length < 1) return;
+    const head = Math.min(ARROW, 0.5 * length), u = (tx - x) / length, v = (ty - y) / length;
+    g.strokeStyle = g.fillStyle = this.palette.force; g.lineWidth = 2; g.lineCap = "butt";
+    g.beginPath(); g.moveTo(x, y); g.lineTo(tx - head * u, ty - head * v); g.stroke();
+    g.beginPath(); g.moveTo(tx, ty);
+    g.lineTo(tx - head * u - 0.45 * head * v, ty - head * v + 0.45 * head * u);
+    g.lineTo(tx - head * u + 0.45 * head * v, ty - head * v - 0.45 * head * u);
+    g.fill();
+  }
+
+  drawLegend() {
+    const each = this.scene.forceScale * this.scale, force = roundDown(LEGEND / each), y = this.height - 10;
+    this.arrow([8, y], [8 + each * force, y]);
+    this.words(withUnit(force, "N"), 14 + each * force, y + 4, this.palette.force);
+  }
+
+  /** In units of half the picture from its centre, right and up. */
+  relative(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const right = event.clientX - box.left - this.width / 2, down = event.clientY - box.top - this.height / 2;
+    return [right / this.half, -down / this.half];
+  }
+
+  /** In a frame of another page the wheel scrolls that page, unless Ctrl is pressed or the picture was clicked. */
+  listen(changed, mayDrag = () => true) {
+    const {canvas, camera, pointers} = this, act = () => {
+      canvas.style.touchAction = camera.moved ? "none" : "pan-y";
+      changed();
+    };
+    canvas.style.touchAction = "pan-y"; canvas.style.cursor = "grab";
+    canvas.addEventListener("wheel", event => {
+      if (window.self !== window.top && !event.ctrlKey && !event.metaKey && !this.clicked) return;
+      event.preventDefault();
+      const lines = event.deltaMode ? 33 * event.deltaY : event.deltaY;
+      camera.zoomBy(Math.exp(-0.0015 * Math.max(-300, Math.min(300, lines))), ...this.relative(event)); act();
+    }, {passive: false});
+    canvas.addEventListener("pointerleave", () => { this.clicked = false; });
+    const two = event => { if (event.touches.length > 1) event.preventDefault(); };
+    for (const name of ["touchstart", "touchmove"]) canvas.addEventListener(name, two, {passive: false});
+    canvas.addEventListener("pointerdown", event => {
+      this.clicked = event.pointerType === "mouse";
+      if (mayDrag(event.offsetX, event.offsetY) === false) return;
+      pointers.set(event.pointerId, this.relative(event));
+      try { canvas.setPointerCapture(event.pointerId); } catch { /* gone already */ }
+    });
+    for (const name of ["pointerup", "pointercancel"])
+      canvas.addEventListener(name, event => pointers.delete(event.pointerId));
+    canvas.addEventListener("pointermove", event => {
+      if (!pointers.has(event.pointerId)) return;
+      const before = [...pointers.values()];
+      pointers.set(event.pointerId, this.relative(event));
+      const after = [...pointers.values()];
+      if (before.length === 1) {
+        const [right, up] = [after[0][0] - before[0][0], after[0][1] - before[0][1]];
+        if (this.scene.planar || event.shiftKey) camera.panBy(right, up);
+        else camera.turnBy(1.5 * right, -1.5 * up);
+      } else {
+        const middle = ([p, q]) => [(p[0] + q[0]) / 2, (p[1] + q[1]) / 2];
+        const apart = ([p, q]) => Math.hypot(p[0] - q[0], p[1] - q[1]);
+        const [m, n] = [middle(before), middle(after)];
+        camera.panBy(n[0] - m[0], n[1] - m[1]);
+        camera.zoomBy(apart(after) / Math.max(apart(before), 1e-3), ...n);
+      }
+      act();
+    });
+  }
+}
