@@ -132,7 +132,7 @@ def picture(page: Any, path: Path) -> None:
     page.wait_for_selector("h1.page")
     page.wait_for_timeout(4000)
     for frame in page.frames[1:]:
-        frame.evaluate("setRunning(false); slider.value = Math.round(slider.max / 3); slider.oninput()")
+        frame.evaluate("setRunning(false); slider.value = slider.max / 3; slider.oninput()")
     height = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
     page.set_viewport_size({"width": WIDTH, "height": max(500, min(2200, height + 20))})
     page.wait_for_timeout(700)

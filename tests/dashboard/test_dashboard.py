@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import subprocess
 import time
@@ -15,14 +13,13 @@ from typing import Any
 import pytest
 
 from scenarios.scene import content_hash
+from tests.browser import needs_browser, opened_browser
 from tests.effort import few, tries
 from tests.validation.command import AS_COMMAND, upright
 from tests.validation.store.made import case, falling, info, judged, measurement, result, scene
 from validation.store import open_store
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser found; looked for {', '.join(BROWSERS)}")
+pytestmark = needs_browser
 
 MARKUP = "<script>alert(1)</script>"
 LONG = "n" + "o" * 150 + "t"
@@ -113,14 +110,10 @@ def wait_for(address: str) -> None:
 
 @pytest.fixture(scope="module")
 def page(address: str) -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    arguments = ["--disable-gpu", "--disable-background-networking", *(["--no-sandbox"] if os.getuid() == 0 else [])]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=arguments)
+    with opened_browser() as browser:
         opened = browser.new_page(viewport={"width": 1300, "height": 1000})
         opened.set_default_timeout(60_000)
         yield opened
-        browser.close()
 
 
 def settled(page: Any) -> None:
@@ -161,7 +154,7 @@ def test_from_the_inbox_to_the_review_to_the_case_and_its_replay(page: Any, addr
 
     def seen(share: float) -> tuple[str, str, str]:
         """Time, bodies and curves with the slider there."""
-        frame.evaluate(f"slider.value = Math.round({share} * slider.max); slider.oninput()")
+        frame.evaluate(f"slider.value = {share} * slider.max; slider.oninput()")
         drawn = [frame.evaluate(f"document.querySelectorAll('canvas')[{i}].toDataURL()") for i in (0, 1)]
         return frame.inner_text("#time"), drawn[0], drawn[1]
 

@@ -8,15 +8,16 @@
    drawing.resize(width, height)                          CSS pixels
    drawing.palette = palette                              after each change of it
    drawing.draw(layers, options)                          layers from the back to the front
-     layer    poses     Float32Array: x, y, angle or x, y, z, quaternion w, x, y, z of each body; m, rad; NaN: not drawn
+     layer    poses     Float32Array or Float64Array: x, y, angle or x, y, z, quaternion w, x, y, z of each
+                        body; m, rad; NaN: not drawn
               colour    0 to 5
               ghost     dashed, without fill, contacts and forces
               forces    [[body, ...point, ...force]], m and N, as `motion.forces_at` has them; each is an arrow
               contacts  [[a, b, gap, ...point]], m, as `player.contacts_at` has them; boundaries count on after bodies
      options  exaggerate {factor, from: [poses, or null, for each layer]}: displacements from these poses, enlarged
               legend    true: an arrow with its force in N
-              marked    body whose outline is thick
-              caption   words at the top
+              marked    bodies whose outlines are thick
+              caption   lines of words at the top
    drawing.toScreen(point), drawing.toWorld(x, y, through)    CSS pixels of the canvas; in space the point on the plane
                                                           across the view that has the point `through`
    drawing.bodyAt(x, y, poses)                            the topmost movable body there, or -1
@@ -94,7 +95,7 @@ function rotated(q, p, inverse = false) {
 
 /** Poses with their displacements and rotations from `from` taken `factor` times. */
 function exaggerated(poses, from, factor, planar) {
-  const out = Float32Array.from(poses, (value, i) => from[i] + factor * (value - from[i]));
+  const out = Float64Array.from(poses, (value, i) => from[i] + factor * (value - from[i]));
   if (planar) return out;
   for (let at = 3; at < poses.length; at += 7) {
     const q = [...poses.subarray(at, at + 4)], [w, x, y, z] = from.subarray(at, at + 4);
@@ -231,11 +232,11 @@ class Drawing {
     layers.forEach((layer, i) => {
       const from = options.exaggerate && options.exaggerate.from[i];
       const shown = from ? exaggerated(layer.poses, from, options.exaggerate.factor, scene.planar) : layer.poses;
-      this.drawBodies(layer, shown, options.marked);
+      this.drawBodies(layer, shown, options.marked || []);
       if (!layer.ghost) this.drawContacts(layer, shown);
     });
     if (options.legend) this.drawLegend();
-    if (options.caption) this.words(options.caption, 6, 16, palette.text);
+    [].concat(options.caption || []).forEach((line, i) => this.words(line, 6, 16 + 16 * i, palette.text));
   }
 
   words(text, x, y, colour) {
@@ -252,15 +253,23 @@ class Drawing {
     });
   }
 
-  /** As `trace` of the moved points, without an array for each. */
+  /** As `trace` of the moved points, with what of a vector of the body points right and up. */
   traceBody(line, poses, body) {
-    const g = this.context;
-    if (!this.scene.planar) return this.trace(line.map(point => this.moved(point, poses, body)));
-    const at = body * 3, c = this.scale * Math.cos(poses[at + 2]), s = this.scale * Math.sin(poses[at + 2]);
-    const [x, y] = this.toScreen([poses[at], poses[at + 1]]);
+    const g = this.context, at = body * this.poseWidth, s = this.scale;
+    const [x, y] = this.toScreen(poses.subarray(at, at + this.dimension));
+    let right, up;
+    if (this.scene.planar) {
+      const cosine = Math.cos(poses[at + 2]), sine = Math.sin(poses[at + 2]);
+      right = [cosine, -sine, 0]; up = [sine, cosine, 0];
+    } else {
+      const q = poses.subarray(at + 3, at + 7);
+      right = rotated(q, this.axes[0], true); up = rotated(q, this.axes[1], true);
+    }
     for (let i = 0; i < line.length; i++) {
-      const [u, v] = line[i];
-      i ? g.lineTo(x + c * u - s * v, y - s * u - c * v) : g.moveTo(x + c * u - s * v, y - s * u - c * v);
+      const [u, v, w = 0] = line[i];
+      const px = x + s * (right[0] * u + right[1] * v + right[2] * w);
+      const py = y - s * (up[0] * u + up[1] * v + up[2] * w);
+      i ? g.lineTo(px, py) : g.moveTo(px, py);
     }
   }
 
@@ -282,7 +291,7 @@ class Drawing {
           if (red > 0.02) { g.fillStyle = `rgba(${palette.deep}, ${0.15 + 0.55 * red})`; g.fill(); }
         }
         g.strokeStyle = scene.fixed[body] ? palette.ground : red > 0.3 && !scene.planar ? `rgb(${palette.deep})` : edge;
-        g.lineWidth = body === marked ? 3 : ghost ? 1.5 : 1;
+        g.lineWidth = marked.includes(body) ? 3 : ghost ? 1.5 : 1;
         g.stroke();
       }
     }

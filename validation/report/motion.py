@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,16 @@ BACKGROUND, GROUND, BODY, EDGE, FORCE, TEXT = "#ffffff", "#b8bec6", "#cfe0f3", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something in a motion to jump to."""
+
+    time: float  # s
+    kind: Literal["outcome", "law", "difference"]
+    text: str  # what it is, without the time
+    bodies: tuple[int, ...] = ()  # of the scene, that it is about
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
     """One engine's motion, and curves to draw below it: name -> (times, values)."""
 
@@ -36,6 +46,8 @@ class Track:
     note: str = ""
     series: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
     near: Proximities | None = None  # by our own geometry, of the trajectory's samples
+    events: Sequence[Event] = ()
+    ended: str = ""  # why the motion ends before the scene does
 
 
 # --- outlines ---------------------------------------------------------------------------------------------------
@@ -147,15 +159,25 @@ def poses_at(trajectory: Trajectory, times: Array) -> Array:
     return np.concatenate([position, q / np.linalg.norm(q, axis=2, keepdims=True)], axis=2)
 
 
-def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[list[float]]]:
-    """For each frame the contact forces to draw, of the last report not too old: [body, point ..., force ...], m and N.
+Rows = list[list[float]]
+
+
+def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[Rows]:
+    """For each frame the contact forces to draw: those of the last report that is not older than FORCE_SHOWN."""
+    reported, rows = reported_forces(scene, trajectory)
+    latest = np.searchsorted(reported, times + 1e-9) - 1
+    return [rows[k] if k >= 0 and t - reported[k] <= FORCE_SHOWN else [] for t, k in zip(times, latest)]
+
+
+def reported_forces(scene: Scene, trajectory: Trajectory) -> tuple[Array, list[Rows]]:
+    """Times of the engine's reports of contacts, and what to draw of each: [body, point ..., force ...], m and N.
 
     The force is that on the body that can move; where both can, on the one that the scene names later, whichever way
     round the engine names the pair. Forces on a body at one point, as a prism's two edges have in the plane, are one.
     """
     contacts = trajectory.contacts
     if contacts is None or len(contacts.sample) == 0:
-        return [[] for _ in times]
+        return np.zeros(0), []
     movable = np.array([not body.fixed for body in scene.bodies] + [False] * len(scene.boundaries))
     a, b = contacts.a, contacts.b
     on_b = movable[b] & (~movable[a] | (b > a))
@@ -164,7 +186,7 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
     first = np.flatnonzero(np.diff(contacts.sample, prepend=-1))  # rows are in order of their samples
     last = np.append(first[1:], len(contacts.sample))
     reported_times = trajectory.time[contacts.sample[first]]
-    drawn: list[list[list[float]]] = []
+    drawn: list[Rows] = []
     for begin, end in zip(first, last):
         merged: dict[tuple[float, ...], Array] = {}  # key: body, point
         for i, point, f in zip(body[begin:end].tolist(), contacts.point[begin:end], force[begin:end]):
@@ -172,8 +194,7 @@ def forces_at(scene: Scene, trajectory: Trajectory, times: Array) -> list[list[l
                 key = (i, *(float(c) for c in np.round(point, 4)))
                 merged[key] = merged.get(key, np.zeros_like(f)) + f
         drawn.append([[*key, *map(float, f)] for key, f in merged.items()])
-    latest = np.searchsorted(reported_times, times + 1e-9) - 1
-    return [drawn[k] if k >= 0 and t - reported_times[k] <= FORCE_SHOWN else [] for t, k in zip(times, latest)]
+    return reported_times, drawn
 
 
 CALM = 2.0  # so many times the extent of the calmest of several tracks is shown

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +12,15 @@ import numpy as np
 from reference_engine.geometry.proximities import Proximities
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene
+from validation.judging.verdict import Verdict
 from validation.metrics.energy import energy
 from validation.metrics.observation import Array, MismatchError, Observation
 from validation.metrics.proximity import proximities
 from validation.records.case import Result
 from validation.records.names import engine_token
 from validation.records.trajectory import Trajectory
-from validation.report.motion import Track, motion_gif, motion_png
+from validation.report.motion import Event, Track, motion_gif, motion_png
+from validation.report.motion_events import differences, happened, passed_limits
 from validation.report.player import motion_html
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
@@ -49,21 +52,50 @@ def tracks_of(store: Store, named: Sequence[tuple[str, Result]], *, notes: bool 
     """
     scene_hash = named[0][1].case.scene_hash
     scene: Scene = store.scene(scene_hash)
-    tracks = []
+    tracks: list[Track] = []
+    engines: list[str] = []
     for label, result in named:
         trajectory = store.trajectory(result.trajectory_key) if result.trajectory_key else None
         if trajectory is None or result.case.scene_hash != scene_hash:
             continue
+        note = result.case.identity.profile if notes else ""
         with suppress(MismatchError):  # of a database that was made by hand
-            tracks.append(track_of(scene, trajectory, label, result.case.identity.profile if notes else ""))
-    return scene, tracks
+            tracks.append(track_of(scene, trajectory, label, note, result, store.verdict_on(result.number)))
+            engines.append(result.case.identity.engine)
+    return scene, with_differences(scene, tracks, engines)
 
 
-def track_of(scene: Scene, trajectory: Trajectory, label: str, note: str = "") -> Track:
-    """With its curves. Raises MismatchError where the motion is not one of the scene."""
+def with_differences(scene: Scene, tracks: list[Track], engines: Sequence[str]) -> list[Track]:
+    """The first track has events where it differs from the others; bits are compared with motions of its engine."""
+    if len(tracks) < 2:
+        return tracks
+    own, *others = tracks
+    events = [
+        event
+        for other, engine in zip(others, engines[1:])
+        for event in differences(scene, own.trajectory, other.trajectory, other.label, same_engine=engine == engines[0])
+    ]
+    return [replace(own, events=[*own.events, *events]), *others]
+
+
+def track_of(
+    scene: Scene,
+    trajectory: Trajectory,
+    label: str,
+    note: str = "",
+    result: Result | None = None,
+    verdict: Verdict | None = None,
+) -> Track:
+    """With its curves; of a result, and the verdict on it, also what happened and which laws it breaks, and when.
+
+    Raises MismatchError where the motion is not one of the scene.
+    """
     o = Observation(scenario=scenario_from_scene("shown", scene), trajectory=trajectory)
     near = proximities(o)
-    return Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near)
+    events: list[Event] = []
+    if result is not None:
+        events = happened(result.outcomes, scene) + passed_limits(o, verdict.defects if verdict else (), result)
+    return Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near, events=events)
 
 
 def tracks_of_comparison(store: Store, number: int, label: str) -> tuple[Scene, list[Track]]:
@@ -78,14 +110,15 @@ def tracks_of_comparison(store: Store, number: int, label: str) -> tuple[Scene, 
         stored = ", ".join(dict.fromkeys(row["label"] for row in moving)) or "none"
         raise StoreError(f"comparison {number}: no motion of {label}; it keeps the worst of each cause: {stored}")
     scene = store.scene(chosen[0]["scene"])
-    tracks = []
+    tracks, engines = [], []
     for row in chosen:
         for side in (row["a"], row["b"]):
             trajectory = store.trajectory(side["motion"])
             if trajectory is not None:
                 note = " ".join(filter(None, (side["profile"], row["variant"])))
                 tracks.append(track_of(scene, trajectory, f"{side['engine']} ({side['engine_version']})", note))
-    return scene, tracks
+                engines.append(side["engine"])
+    return scene, with_differences(scene, tracks, engines)
 
 
 def curves(o: Observation, near: Proximities) -> dict[str, tuple[Array, Array]]:

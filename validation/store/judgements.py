@@ -108,6 +108,17 @@ class Judgements(Database):
         """In the order of the plan."""
         return self._verdicts(run)
 
+    def verdict_on(self, case: int) -> Verdict | None:
+        """None where the case was not judged, or is none."""
+        query = (
+            select(*runs.CASE, *VERDICT)
+            .join(models.Verdict, models.Verdict.case_id == models.Case.id)
+            .where(models.Case.id == case)
+        )
+        with self._reading() as connection:
+            row = connection.execute(query).first()
+            return verdict_of(row) if row else None
+
     def standing(self, run: int) -> list[Verdict]:
         """Those of a run that are wrong without a check failing for it, the worst first."""
         happened = models.Verdict.grounds.contains('"wrong": [{')
