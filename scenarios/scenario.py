@@ -36,10 +36,11 @@ def token_of(value: Value) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Within:
-    """Range of a numeric parameter, ends included: `n: Annotated[int, Within(1, 100)] = 10`."""
+    """Range of a numeric parameter, ends included, and its unit: `height: Annotated[float, Within(0.1, 20.0, "m")]`."""
 
     low: float
     high: float
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,16 +114,17 @@ class Family:
     @property
     def allowed(self) -> dict[str, str]:
         """Parameter -> what may be given for it, in words."""
-        return {name: _allowed(hint) for name, hint in self._hints().items()}
+        return {name: _allowed(hint) for name, hint in self.hints().items()}
 
-    def _hints(self) -> dict[str, Any]:
+    def hints(self) -> dict[str, Any]:
+        """Parameter -> its annotation."""
         hints = typing.get_type_hints(self.build, include_extras=True)
         hints.pop("return", None)
         return hints
 
     def scenario(self, given: Mapping[str, Value] | None = None) -> Scenario:
         """The scenario of these parameters, the rest at their defaults. Raises ParameterError."""
-        hints, values = self._hints(), self.defaults
+        hints, values = self.hints(), self.defaults
         for name, value in (given or {}).items():
             if name not in values:
                 near = difflib.get_close_matches(name, values, n=1)
@@ -141,7 +143,7 @@ def _allowed(hint: Any) -> str:
         return " | ".join(str(v) for v in typing.get_args(hint))
     if typing.get_origin(hint) is Annotated:
         kind, *rules = typing.get_args(hint)
-        ranges = [f"{r.low:g} to {r.high:g}" for r in rules if isinstance(r, Within)]
+        ranges = [f"{r.low:g} to {r.high:g} {r.unit}".strip() for r in rules if isinstance(r, Within)]
         return " ".join([{"int": "integer", "float": "number"}.get(kind.__name__, kind.__name__), *ranges])
     return {"int": "integer", "float": "number", "bool": "true | false"}.get(hint.__name__, "text")
 

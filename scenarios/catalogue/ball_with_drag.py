@@ -66,9 +66,9 @@ class Flights:
 
 def ball_with_drag(
     *,
-    drag: Annotated[float, Within(1e-3, 10.0)] = 0.1,
+    drag: Annotated[float, Within(1e-3, 10.0, "kg/m")] = 0.1,
     restitution: Annotated[float, Within(0.1, 0.95)] = 0.8,
-    height: Annotated[float, Within(0.01, 100.0)] = 2.0,
+    height: Annotated[float, Within(0.01, 100.0, "m")] = 2.0,
     space: Space = "planar",
 ) -> Scenario:
     """Ball with drag: dropped without spin in air that resists with `drag` times the square of the speed, 1/m"""

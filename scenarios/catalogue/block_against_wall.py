@@ -153,7 +153,7 @@ def fall(
 
 def block_against_wall(
     *,
-    lean: Annotated[float, Within(0.2, 1.2)] = 0.5,
+    lean: Annotated[float, Within(0.2, 1.2, "rad")] = 0.5,
     floor_friction: Annotated[float, Within(0.0, 2.0)] = 0.0,
     wall_friction: Annotated[float, Within(0.0, 2.0)] = 0.0,
     start: Start = "touching",

@@ -142,7 +142,7 @@ def bounces(
 def bouncing_ball(
     *,
     restitution: Annotated[float, Within(0.0, 1.0)] = 0.9,
-    height: Annotated[float, Within(0.01, 100.0)] = 1.0,
+    height: Annotated[float, Within(0.01, 100.0, "m")] = 1.0,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:
@@ -162,7 +162,7 @@ NOISE: dict[str, Noise] = {
 def bouncing_block(
     *,
     restitution: Annotated[float, Within(0.0, 1.0)] = 0.5,
-    height: Annotated[float, Within(0.01, 100.0)] = 1.0,
+    height: Annotated[float, Within(0.01, 100.0, "m")] = 1.0,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:

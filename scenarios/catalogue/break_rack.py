@@ -21,8 +21,8 @@ DEEPEST = 0.01  # m per m/s of the cue: a step of 1/240 s takes it 0.004 m into 
 
 def break_rack(
     *,
-    speed: Annotated[float, Within(0.1, 20.0)] = 5.0,
-    gap: Annotated[float, Within(1e-4, 0.1)] = 1e-3,
+    speed: Annotated[float, Within(0.1, 20.0, "m/s")] = 5.0,
+    gap: Annotated[float, Within(1e-4, 0.1, "m")] = 1e-3,
     restitution: Annotated[float, Within(0.0, 1.0)] = 1.0,
     space: Space = "planar",
 ) -> Scenario:

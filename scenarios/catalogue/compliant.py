@@ -61,8 +61,8 @@ def exact_pose(scene: SpatialScene) -> Any:
 def compliant_bounce(
     *,
     restitution: Annotated[float, Within(0.1, 1.0)] = 0.7,
-    speed: Annotated[float, Within(0.02, 10.0)] = 0.5,
-    young_modulus: Annotated[float, Within(1e4, 1e12)] = 1e5,
+    speed: Annotated[float, Within(0.02, 10.0, "m/s")] = 0.5,
+    young_modulus: Annotated[float, Within(1e4, 1e12, "Pa")] = 1e5,
 ) -> Scenario:
     """Compliant bounce: a ball without weight thrown at a soft floor; the ratio of the two speeds"""
     law = rubber(young_modulus, restitution)
@@ -92,7 +92,7 @@ def compliant_bounce(
     )
 
 
-def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) -> Scenario:
+def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10, "Pa")] = 1e5) -> Scenario:
     """Compliant rest: a ball laid on a soft floor sinks in until that carries its weight; the depth"""
     law = rubber(young_modulus, 0.0)
     ball = rubber_ball(position=(0.0, 0.0, RADIUS))
@@ -127,10 +127,10 @@ def compliant_rest(*, young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5) 
 def compliant_cradle(
     *,
     n: Literal[2, 3, 4, 5] = 5,
-    gap: Annotated[float, Within(1e-4, 0.1)] = 1e-3,
-    speed: Annotated[float, Within(0.1, 10.0)] = 1.0,
+    gap: Annotated[float, Within(1e-4, 0.1, "m")] = 1e-3,
+    speed: Annotated[float, Within(0.1, 10.0, "m/s")] = 1.0,
     restitution: Annotated[float, Within(0.1, 1.0)] = 1.0,
-    young_modulus: Annotated[float, Within(1e4, 1e10)] = 1e5,
+    young_modulus: Annotated[float, Within(1e4, 1e10, "Pa")] = 1e5,
 ) -> Scenario:
     """Compliant cradle: n elastic balls in a row, `gap` m apart, the first thrown at the others"""
     pitch, law = 2.0 * RADIUS + gap, rubber(young_modulus, restitution)
@@ -158,12 +158,12 @@ def compliant_cradle(
 
 def rolling_balls(
     *,
-    speed: Annotated[float, Within(0.1, 5.0)] = 1.0,
-    offset: Annotated[float, Within(0.0, 0.15)] = 0.04,
+    speed: Annotated[float, Within(0.1, 5.0, "m/s")] = 1.0,
+    offset: Annotated[float, Within(0.0, 0.15, "m")] = 0.04,
     restitution: Annotated[float, Within(0.1, 1.0)] = 0.7,
     friction: Annotated[float, Within(0.0, 1.0)] = 0.2,
     rolling_resistance: Annotated[float, Within(0.0, 0.1)] = 0.0,
-    young_modulus: Annotated[float, Within(1e4, 1e8)] = 1e5,
+    young_modulus: Annotated[float, Within(1e4, 1e8, "Pa")] = 1e5,
 ) -> Scenario:
     """Rolling balls: one thrown along a soft floor at another, `offset` m off its middle; both roll on"""
     law = rubber(young_modulus, restitution, friction, rolling_resistance, v_small=0.05)

@@ -52,8 +52,8 @@ def first_contact(height: float, thickness: float, gap: float, spin: float, g: f
 
 def dominoes(
     *,
-    gap: Annotated[float, Within(0.1, 0.8)] = 0.3,
-    spin: Annotated[float, Within(0.8, 2.5)] = 1.4,
+    gap: Annotated[float, Within(0.1, 0.8, "m")] = 0.3,
+    spin: Annotated[float, Within(0.8, 2.5, "rad/s")] = 1.4,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:

@@ -79,8 +79,8 @@ def sliding(bounce: Bounce) -> DenseSolution:
 
 def ellipsoid_drop(
     *,
-    height: Annotated[float, Within(0.01, 2.0)] = 0.3,
-    tilt: Annotated[float, Within(-1.5, 1.5)] = 0.3,
+    height: Annotated[float, Within(0.01, 2.0, "m")] = 0.3,
+    tilt: Annotated[float, Within(-1.5, 1.5, "rad")] = 0.3,
     restitution: Annotated[float, Within(0.0, 1.0)] = 0.0,
 ) -> Scenario:
     """Ellipsoid drop: let go tilted, `height` m above a frictionless plane; it turns by the impact"""

@@ -98,7 +98,7 @@ def ellipsoid_lattice(
     *,
     n: Annotated[int, Within(1, 10_000)] = 27,
     heap: Literal["cube", "layers"] = "cube",
-    speed: Annotated[float, Within(0.0, 5.0)] = 0.0,
+    speed: Annotated[float, Within(0.0, 5.0, "m/s")] = 0.0,
     friction: Annotated[float, Within(0.0, 1.0)] = 0.4,
     seed: Annotated[int, Within(0, 1_000_000)] = 1,
 ) -> Scenario:

@@ -52,7 +52,7 @@ def motion(spin: float) -> DenseSolution:
     return FOUR_BAR.motion(start(), spin, DURATION, window=0.1)
 
 
-def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0)] = 6.0, space: Space = "planar") -> Scenario:
+def four_bar(*, spin: Annotated[float, Within(-20.0, 20.0, "rad/s")] = 6.0, space: Space = "planar") -> Scenario:
     """Four-bar linkage: a crank that is thrown round drives a rocker; in space its hinges hold more than they need"""
     bodies = tuple(
         rod(space, name, length=length, thickness=THICKNESS, **at)

@@ -45,7 +45,7 @@ DURATION = 10.0  # s
 
 
 def free_tumble(
-    *, start: Start = "flip", gravity: Annotated[float, Within(0.0, 100.0)] = 0.0, space: Space = "spatial"
+    *, start: Start = "flip", gravity: Annotated[float, Within(0.0, 100.0, "m/s^2")] = 0.0, space: Space = "spatial"
 ) -> Scenario:
     """Free tumble: a plate turns in flight and touches nothing; in the plane it turns at the same rate
 

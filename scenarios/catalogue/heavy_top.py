@@ -66,7 +66,9 @@ def poses(state: Array) -> Array:
 
 
 def heavy_top(
-    *, tilt: Annotated[float, Within(0.05, 1.5)] = 0.6, spin: Annotated[float, Within(1.0, 200.0)] = 40.0
+    *,
+    tilt: Annotated[float, Within(0.05, 1.5, "rad")] = 0.6,
+    spin: Annotated[float, Within(1.0, 200.0, "rad/s")] = 40.0,
 ) -> Scenario:
     """Heavy top: a spinning disc on a ball joint at its tip, let go aslant; it nods in cusps and goes round"""
     exact = motion(tilt, spin)

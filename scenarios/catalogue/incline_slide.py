@@ -45,7 +45,7 @@ def acceleration(slope: float, friction: float, g: float = G) -> float:
 def incline_slide(
     *,
     relation: Relation = "at",
-    friction_angle: Annotated[float, Within(0.05, 0.75)] = 0.5,
+    friction_angle: Annotated[float, Within(0.05, 0.75, "rad")] = 0.5,
     tilted: Tilted = "ground",
     space: Space = "planar",
     ground: GroundKind = "plane",

@@ -71,9 +71,9 @@ class Throw:
 
 def incline_throw(
     *,
-    slope: Annotated[float, Within(0.1, 1.2)] = 0.5,
+    slope: Annotated[float, Within(0.1, 1.2, "rad")] = 0.5,
     friction: Annotated[float, Within(0.05, 1.5)] = 0.4,
-    speed: Annotated[float, Within(0.1, 10.0)] = 3.0,
+    speed: Annotated[float, Within(0.1, 10.0, "m/s")] = 3.0,
     ground: GroundKind = "plane",
 ) -> Scenario:
     """Incline throw: a flat box thrown level across an incline (rad); friction turns with its velocity"""

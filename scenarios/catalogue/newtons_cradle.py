@@ -51,8 +51,8 @@ def impacts(n: int, gap: Fraction, speed: Fraction, restitution: Fraction) -> li
 def newtons_cradle(
     *,
     n: Literal[3, 4, 5] = 5,
-    gap: Annotated[float, Within(1e-4, 1.0)] = 0.02,
-    speed: Annotated[float, Within(0.01, 100.0)] = 1.0,
+    gap: Annotated[float, Within(1e-4, 1.0, "m")] = 0.02,
+    speed: Annotated[float, Within(0.01, 100.0, "m/s")] = 1.0,
     restitution: Annotated[float, Within(0.35, 1.0)] = 1.0,
     space: Space = "planar",
 ) -> Scenario:
@@ -181,7 +181,7 @@ def cradle_in_contact(
     *,
     n: Literal[3, 4, 5] = 5,
     order: Literal["sequential", "simultaneous"] = "sequential",
-    speed: Annotated[float, Within(0.01, 100.0)] = 1.0,
+    speed: Annotated[float, Within(0.01, 100.0, "m/s")] = 1.0,
     restitution: Annotated[float, Within(0.35, 1.0)] = 1.0,
 ) -> Scenario:
     """Newton's cradle in contact: n equal balls in a row, all but the first in contact; the scene says which law holds

@@ -24,7 +24,7 @@ DEPTH_LEFT = 0.5  # of the depth, more than which must not remain
 def overlapped_start(
     *,
     n: Literal[1, 2] = 1,
-    depth: Annotated[float, Within(1e-4, 0.05)] = 0.005,
+    depth: Annotated[float, Within(1e-4, 0.05, "m")] = 0.005,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:

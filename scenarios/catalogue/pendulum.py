@@ -56,7 +56,7 @@ def poses(angle: Array) -> Array:
     ]
 
 
-def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0)] = 1.2, space: Space = "planar") -> Scenario:
+def pendulum(*, amplitude: Annotated[float, Within(0.01, 3.0, "rad")] = 1.2, space: Space = "planar") -> Scenario:
     """Pendulum: a rod swings about its end, let go at `amplitude` from straight down"""
     x, y, _ = poses(np.array([amplitude]))[0, 0]
     slender = squared(LENGTH) / 12.0

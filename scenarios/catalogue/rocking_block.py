@@ -109,7 +109,7 @@ class Rocking:
 
 
 def rocking_block(
-    *, tilt: Annotated[float, Within(0.02, 0.3)] = 0.1, space: Space = "planar", ground: GroundKind = "plane"
+    *, tilt: Annotated[float, Within(0.02, 0.3, "rad")] = 0.1, space: Space = "planar", ground: GroundKind = "plane"
 ) -> Scenario:
     """Rocking block: a 1 x 3 block let go on one corner; when it first strikes the ground with the other"""
     rocking = Rocking(tilt)

@@ -96,7 +96,7 @@ def rocking(ellipse: Ellipse, amplitude: float) -> DenseSolution:
 
 
 def rocking_ellipsoid(
-    *, contact: Contact = "rolling", over: Over = "long", amplitude: Annotated[float, Within(0.01, 0.5)] = 0.5
+    *, contact: Contact = "rolling", over: Over = "long", amplitude: Annotated[float, Within(0.01, 0.5, "rad")] = 0.5
 ) -> Scenario:
     """Rocking ellipsoid: let go tilted, it rocks on a plane, rolling or without friction; its period"""
     axes, friction = SEMI_AXES[over], FRICTION if contact == "rolling" else 0.0

@@ -43,10 +43,10 @@ def begins_to_roll(speed: float, spin: float, radius: float, k: float, friction:
 
 def slide_to_roll(
     *,
-    speed: Annotated[float, Within(-20.0, 20.0)] = 5.0,
-    spin: Annotated[float, Within(-100.0, 100.0)] = 0.0,
+    speed: Annotated[float, Within(-20.0, 20.0, "m/s")] = 5.0,
+    spin: Annotated[float, Within(-100.0, 100.0, "rad/s")] = 0.0,
     friction: Annotated[float, Within(0.05, 1.0)] = 0.2,
-    radius: Annotated[float, Within(0.05, 2.0)] = 0.5,
+    radius: Annotated[float, Within(0.05, 2.0, "m")] = 0.5,
     hollow: bool = False,
     space: Space = "planar",
     ground: GroundKind = "plane",

@@ -46,7 +46,7 @@ def motion(spin: float) -> DenseSolution:
     return SLIDER_CRANK.motion(start(), spin, DURATION, window=0.1)
 
 
-def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0)] = 8.0, space: Space = "planar") -> Scenario:
+def slider_crank(*, spin: Annotated[float, Within(-20.0, 20.0, "rad/s")] = 8.0, space: Space = "planar") -> Scenario:
     """Slider-crank: a crank that is thrown round drives a block to and fro on a line"""
     starts = SLIDER_CRANK.starts(start(), spin)
     bodies = (

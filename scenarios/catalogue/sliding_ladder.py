@@ -62,7 +62,7 @@ def off_the_wall(lean: float, end: float) -> float:
     return float(poses(lean, np.array([time]))[0, 0, 2]) + 0.5 * math.pi
 
 
-def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2)] = 0.5) -> Scenario:
+def sliding_ladder(*, lean: Annotated[float, Within(0.05, 1.2, "rad")] = 0.5) -> Scenario:
     """Sliding ladder: without friction it slides down a wall, and leaves it at two thirds of its height"""
     leaves, lands = ladder(lean).leaves, ladder(lean).lands
     end = math.floor((lands - BEFORE_LANDING) * 60.0) / 60.0

@@ -37,7 +37,7 @@ def stack(
     mass_ratio: Annotated[float, Within(1e-4, 1e4)] = 1.0,
     friction: Annotated[float, Within(0.0, 2.0)] = 0.5,
     seed: Annotated[int, Within(0, 2**31 - 1)] = 1,
-    duration: Annotated[float, Within(0.1, 1000.0)] = 6.0,
+    duration: Annotated[float, Within(0.1, 1000.0, "s")] = 6.0,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:

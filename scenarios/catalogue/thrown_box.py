@@ -46,9 +46,9 @@ def throw(speed: float, height: float, friction: float, g: float = G) -> Throw:
 
 def thrown_box(
     *,
-    speed: Annotated[float, Within(0.1, 20.0)] = 5.0,
+    speed: Annotated[float, Within(0.1, 20.0, "m/s")] = 5.0,
     friction: Annotated[float, Within(0.05, 1.0)] = 0.5,
-    height: Annotated[float, Within(0.0, 10.0)] = 0.0,
+    height: Annotated[float, Within(0.0, 10.0, "m")] = 0.0,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:

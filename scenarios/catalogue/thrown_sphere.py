@@ -20,8 +20,8 @@ from scenarios.truth import Goal, Motion
 
 ACROSS = 1.0  # m/s, of the throw, beside what is given
 ROLLING_AFTERWARDS = 0.3  # s
-Speed = Annotated[float, Within(-20.0, 20.0)]
-Spin = Annotated[float, Within(-200.0, 200.0)]
+Speed = Annotated[float, Within(-20.0, 20.0, "m/s")]
+Spin = Annotated[float, Within(-200.0, 200.0, "rad/s")]
 
 
 def thrown_sphere(
@@ -32,7 +32,7 @@ def thrown_sphere(
     spin_y: Spin = -40.0,
     spin_z: Spin = 60.0,
     friction: Annotated[float, Within(0.05, 1.0)] = 0.2,
-    radius: Annotated[float, Within(0.01, 1.0)] = 0.03,
+    radius: Annotated[float, Within(0.01, 1.0, "m")] = 0.03,
 ) -> Scenario:
     """Thrown sphere: along a plane with a spin about any axis; its path bends, then it rolls straight on"""
     v0 = np.array([speed, across])

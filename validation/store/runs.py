@@ -190,6 +190,12 @@ class Runs(Database):
             raise StoreError(f"scene {scene_hash[:12]}: not in this database")
         return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
 
+    def keep_scene(self, scene: Scene) -> str:
+        """Store a scene of no case; its content hash, by which `scene` finds it."""
+        with self._writing() as connection:
+            save_scenes(connection, [scene])
+        return content_hash(scene)
+
     def scene_changed(self, old: Case, new: Case) -> bool:
         """Whether the second is of another scene, by more than round-off. Where one of the two is not stored, the
         hashes alone tell."""

@@ -16,7 +16,7 @@ from validation.engines.mujoco.adapter import MuJoCo
 from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.pymunk.world import World
 from validation.judging.comparison import compare
-from validation.running.processes.fork_server import plan, simulate
+from validation.running.processes.child import plan, simulate
 from validation.running.processes.frames import Reader
 
 SCENARIO = scenario_of("stack:n=2")

@@ -8,6 +8,8 @@ Then, for each request,
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
     {"id", "dt", "replay": settings, "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason"} + states
+    {"id", "dt", "settings", "live": steps of a frame}  ->  {"id", "more"} + frames, and so on (`live`)
+    {"to": id, "until", "springs", "thrusters"} moves that one on;  {"to": id, "end"} ends it, or any other
 is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
 child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
 request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of
@@ -33,18 +35,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
 import psutil
 
 from scenarios.scene import Scene, parse_scene
 from validation import engines
-from validation.engines.answers import abilities_of, declined, exercised, plain, simulated
-from validation.engines.engine import DOUBLE, DeclinedError, NotFiniteError, SettingError, resolve_settings
-from validation.engines.faults import adapted, failure
+from validation.engines.answers import abilities_of
+from validation.engines.engine import DOUBLE, SteppingEngine
+from validation.engines.faults import failure
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
-from validation.engines.shared.recorder import collected_step_times
-from validation.engines.shared.replay import one_step
-from validation.records.trajectory import first_not_finite, from_bytes, time_not_covered, to_bytes
+from validation.running.processes.child import answer, lively, plan, replay
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
@@ -66,6 +65,9 @@ class Child:
     reply: bytearray = field(default_factory=bytearray)
     peak_memory: int = 0
     killed: tuple[str, str] | None = None  # outcome and reason, if it was us
+    inbox: int | None = None  # what a live one is asked goes here
+    asked: int = 0  # questions that a live one has not answered; while there is none its clock stands
+    stream: Reader = field(default_factory=Reader)  # of a live one's answers
 
 
 class Server:
@@ -84,7 +86,10 @@ class Server:
                 for key, _ in self.selector.select(POLL if self.children else None):
                     if key.fileobj is self.connection:
                         for request, body in receive(self.connection, reader):
-                            self.start(request, body)
+                            if "to" in request:
+                                self.hand_on(request)
+                            else:
+                                self.start(request, body)
                     else:
                         self.collect(self.children[key.fd])
                 for child in list(self.children.values()):
@@ -101,16 +106,22 @@ class Server:
         readable, writable = os.pipe()
         with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
             fcntl.fcntl(writable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+        inbox = os.pipe() if "live" in request else None
         errors = tempfile.TemporaryFile()  # noqa: SIM115  closed when the child is collected
         server = os.getpid()
         pid = os.fork()
         if pid == 0:
+            request["inbox"] = inbox and inbox[0]
             self.become_child(request, body, work, scenes, writable, errors.fileno(), server)
         os.close(writable)
         now = time.perf_counter()
         with contextlib.suppress(OSError):  # the child does so too; whoever comes first
             os.setpgid(pid, pid)
-        self.children[readable] = Child(request, pid, readable, errors, now, now)
+        child = self.children[readable] = Child(request, pid, readable, errors, now, now)
+        if inbox:
+            os.close(inbox[0])
+            os.set_blocking(inbox[1], False)
+            child.inbox, child.asked = inbox[1], 1
         self.selector.register(readable, selectors.EVENT_READ)
 
     def become_child(
@@ -128,8 +139,10 @@ class Server:
             die_with_parent(server)
             os.setpgid(0, 0)
             self.connection.close()
-            for descriptor in self.children:
+            for descriptor, other in self.children.items():
                 os.close(descriptor)
+                if other.inbox is not None:
+                    os.close(other.inbox)
             gc.set_threshold(100_000, 20, 20)  # it lives for a moment
             os.dup2(errors, 2)
             os.dup2(errors, 1)  # engines print; our standard output is not theirs
@@ -139,6 +152,8 @@ class Server:
                 reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
             elif "replay" in request:
                 reply = replay(self.engine, scenes[0], request, body[request["scene_bytes"] :])
+            elif "live" in request:
+                reply = lively(self.engine, scenes[0], request, writable)
             else:
                 reply = answer(self.engine, request, scenes[0])
             view = memoryview(reply)
@@ -152,14 +167,45 @@ class Server:
 
     def collect(self, child: Child) -> None:
         data = os.read(child.pipe, 1 << 20)
-        if data:
+        if data and child.inbox is None:
             child.reply += data
+            return
+        if data:
+            for header, body in child.stream.feed(data):
+                if header.get("more"):
+                    child.asked -= 1
+                    child.started = time.perf_counter()
+                    send(self.connection, header | {"id": child.request["id"]}, body)
+                else:
+                    child.reply += pack(header, body)
             return
         self.selector.unregister(child.pipe)
         os.close(child.pipe)
+        if child.inbox is not None:
+            os.close(child.inbox)
         del self.children[child.pipe]
         # A child that closed its pipe is on its way out; one that hangs there all the same is not waited for.
         self.watch_exit(child)
+
+    def hand_on(self, request: dict[str, Any]) -> None:
+        """To the child that answers that request, if there still is one."""
+        child = next((one for one in self.children.values() if one.request["id"] == request["to"]), None)
+        if child is None:
+            return
+        if "end" in request:
+            child.killed = ("ended", "ended by whom it was asked")
+            kill(child.pid)
+        elif child.inbox is not None:
+            if not child.asked:
+                child.started = time.perf_counter()
+            try:
+                whole = os.write(child.inbox, message := pack(request)) == len(message)
+            except OSError:  # full, or on its way out
+                whole = False
+            child.asked += 1
+            if not whole and not child.killed:
+                child.killed = ("timed_out", "it does not take what it is asked")
+                kill(child.pid)
 
     def watch_exit(self, child: Child) -> None:
         deadline = time.perf_counter() + 2.0
@@ -190,7 +236,8 @@ class Server:
         if child.killed:
             return
         now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
-        if now - child.started > limit:
+        idle = child.inbox is not None and child.asked <= 0
+        if now - child.started > limit and not idle:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
         elif now - child.checked_at >= POLL:
             child.checked_at = now
@@ -256,81 +303,6 @@ def scene_of(text: str) -> Scene:
     return parse_scene(json.loads(text))
 
 
-# --- in the child ------------------------------------------------------------------------------------------
-
-
-def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
-    """The framed reply to a simulation asked for; engine errors are outcomes."""
-    found = request if "settings" in request else plan(engine, request, scene)
-    if reason := found.get("error") or found.get("unavailable"):
-        return pack({"outcome": found.get("outcome", "crashed"), "reason": reason})
-    if reason := found.get("declined"):
-        return pack({"outcome": "declined", "reason": reason})
-    return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
-
-
-def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
-    """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
-    try:
-        settings = plain(engine, resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"]))
-        return {"settings": settings, "declined": declined(engine, scene)}
-    except SettingError as error:
-        return {"error": str(error)}
-    except Exception as error:  # of one scene; the engine's other cases are planned all the same
-        failed = failure(error, adapted(engine))
-        return {"unavailable": failed["reason"], "outcome": failed["outcome"]}
-
-
-def simulate(
-    engine: Any, scene: Any, dt: float, settings: dict[str, Any], exercise: dict[str, Any] | None = None
-) -> bytes:
-    """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
-    started, started_cpu = time.perf_counter(), time.process_time()
-    try:
-        with collected_step_times() as step_times:
-            if exercise is None:
-                trajectory = simulated(engine, scene, dt, settings)
-            else:
-                trajectory = exercised(engine, scene, dt, settings, exercise)
-        wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
-    except Exception as error:
-        return failed(engine, error)
-    if found := first_not_finite(trajectory):
-        time_found, index = found
-        name = scene.bodies[index].name
-        return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
-    if reason := time_not_covered(trajectory, scene.duration):
-        return pack({"outcome": "crashed", "reason": reason})
-    # An engine that does not record step by step has its whole simulation counted as stepping.
-    times = np.array(step_times or [wall])
-    encoded = to_bytes(trajectory)
-    return pack(
-        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},
-        encoded + times.astype("<f8").tobytes(),
-    )
-
-
-def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) -> bytes:
-    """One step from each state."""
-    try:
-        after = one_step(engine, scene, request["dt"], request["replay"], from_bytes(states))
-    except Exception as error:
-        return failed(engine, error)
-    return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
-
-
-def failed(engine: Any, error: Exception) -> bytes:
-    """Whatever an engine raises is its outcome, with its words."""
-    match error:
-        case DeclinedError():
-            return pack({"outcome": "declined", "reason": str(error)})
-        case NotFiniteError():
-            return pack({"outcome": "not_finite", "reason": str(error)})
-        case MemoryError():
-            return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
-    return pack(failure(error, adapted(engine)))
-
-
 def choices(settings: Any) -> dict[str, list[str]]:
     """Of the settings that are words or yes-or-no, every value as it is typed, the default first."""
     found: dict[str, list[str]] = {}
@@ -361,6 +333,8 @@ def main() -> None:
             "processor": processor(),
             "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
+            "table": {name: asdict(setting) for name, setting in getattr(engine, "settings", {}).items()},
+            "steps": isinstance(engine, SteppingEngine),
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],
             "round_off": getattr(engine, "round_off", DOUBLE),
         }

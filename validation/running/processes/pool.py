@@ -98,12 +98,23 @@ class Pool:
         self._send(remote)
         return number
 
+    def add(self, remote: Remote, number: int, header: dict[str, Any]) -> None:
+        """To a request that is being answered: {"until": ...} moves a live one on, {"end": true} ends any."""
+        remote.outbox += pack(header | {"to": number})
+        self._send(remote)
+
+    def also(self, connection: socket.socket) -> None:
+        """`wait` ends when something comes here, too; who asks reads it."""
+        self._selector.register(connection, selectors.EVENT_READ)
+
     def wait(self, timeout: float | None = None) -> Iterator[Reply]:
         """Replies that have come, after at most one wait; a server's hello is kept, not yielded.
 
         A server that died answers its open requests with outcome "crashed".
         """
         for key, events in self._selector.select(timeout):
+            if key.data is None:
+                continue
             remote: Remote = key.data
             try:
                 if events & selectors.EVENT_WRITE:
@@ -160,7 +171,8 @@ class Pool:
             if remote.hello is None:
                 remote.hello = header
             else:
-                remote.open_requests.discard(header["id"])
+                if not header.get("more"):
+                    remote.open_requests.discard(header["id"])
                 yield Reply(remote, header["id"], header, body)
 
     def _send(self, remote: Remote) -> None:

@@ -1,0 +1,104 @@
+"""What a forked child of an engine's server answers: a plan, a simulation, a replay, or one that runs on request."""
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from scenarios.scene import Scene
+from validation.engines.answers import declined, exercised, plain, simulated
+from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
+from validation.engines.faults import adapted, failure
+from validation.engines.shared.recorder import collected_step_times
+from validation.engines.shared.replay import one_step
+from validation.records.trajectory import first_not_finite, from_bytes, time_not_covered, to_bytes
+from validation.running.processes.frames import pack
+from validation.running.processes.live import run_live
+
+
+def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
+    """The framed reply to a simulation asked for; engine errors are outcomes."""
+    found = request if "settings" in request else plan(engine, request, scene)
+    if reason := found.get("error") or found.get("unavailable"):
+        return pack({"outcome": found.get("outcome", "crashed"), "reason": reason})
+    if reason := found.get("declined"):
+        return pack({"outcome": "declined", "reason": reason})
+    return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
+
+
+def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
+    """Settings as resolved, or why the engine declines, or what is wrong with the settings given or the engine."""
+    try:
+        settings = plain(engine, resolve_settings(engine, item["profile"], item["overrides"], scene, item["dt"]))
+        return {"settings": settings, "declined": declined(engine, scene)}
+    except SettingError as error:
+        return {"error": str(error)}
+    except Exception as error:  # of one scene; the engine's other cases are planned all the same
+        failed = failure(error, adapted(engine))
+        return {"unavailable": failed["reason"], "outcome": failed["outcome"]}
+
+
+def simulate(
+    engine: Any, scene: Any, dt: float, settings: dict[str, Any], exercise: dict[str, Any] | None = None
+) -> bytes:
+    """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
+    started, started_cpu = time.perf_counter(), time.process_time()
+    try:
+        with collected_step_times() as step_times:
+            if exercise is None:
+                trajectory = simulated(engine, scene, dt, settings)
+            else:
+                trajectory = exercised(engine, scene, dt, settings, exercise)
+        wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
+    except Exception as error:
+        return failed(engine, error)
+    if found := first_not_finite(trajectory):
+        time_found, index = found
+        name = scene.bodies[index].name
+        return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
+    if reason := time_not_covered(trajectory, scene.duration):
+        return pack({"outcome": "crashed", "reason": reason})
+    # An engine that does not record step by step has its whole simulation counted as stepping.
+    times = np.array(step_times or [wall])
+    encoded = to_bytes(trajectory)
+    return pack(
+        {"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded), "cpu_share": min(1.0, cpu / wall)},
+        encoded + times.astype("<f8").tobytes(),
+    )
+
+
+def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) -> bytes:
+    """One step from each state."""
+    try:
+        after = one_step(engine, scene, request["dt"], request["replay"], from_bytes(states))
+    except Exception as error:
+        return failed(engine, error)
+    return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
+
+
+def lively(engine: Any, scene: Scene, request: dict[str, Any], writable: int) -> bytes:
+    """Frames go out as they come; the reply is why there are no more."""
+
+    def write(header: dict[str, Any], body: bytes) -> None:
+        view = memoryview(pack(header | {"more": True}, body))
+        while view:
+            view = view[os.write(writable, view) :]
+
+    try:
+        run_live(engine, scene, request, request["settings"], write)
+    except Exception as error:
+        return failed(engine, error)
+    return pack({"outcome": "completed", "reason": ""})
+
+
+def failed(engine: Any, error: Exception) -> bytes:
+    """Whatever an engine raises is its outcome, with its words."""
+    match error:
+        case DeclinedError():
+            return pack({"outcome": "declined", "reason": str(error)})
+        case NotFiniteError():
+            return pack({"outcome": "not_finite", "reason": str(error)})
+        case MemoryError():
+            return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
+    return pack(failure(error, adapted(engine)))

@@ -1,0 +1,1 @@
+"""The playground: a scenario to change, to run on several engines at once, and to pull at while it runs."""
