@@ -9,6 +9,7 @@ from dashboard import (
     elements,
     engines_page,
     inbox_page,
+    playground_page,
     review_page,
     runs_page,
 )
@@ -21,6 +22,7 @@ def main() -> None:
         st.Page(review_page.show, title="Review", url_path="review"),
         st.Page(case_page.show, title="Case", url_path="case"),
         st.Page(compare_page.show, title="Compare", url_path="compare"),
+        st.Page(playground_page.show, title="Playground", url_path="playground"),
         st.Page(engines_page.show, title="Engines", url_path="engines"),
         st.Page(baselines_page.show, title="Baselines", url_path="baselines"),
         st.Page(runs_page.show, title="Runs", url_path="runs"),

@@ -29,11 +29,12 @@ COMMANDS = {
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",
     "finds": "List what fuzzing found, and replay it.",
     "dashboard": "Open the dashboard in a browser.",
+    "play": "Play with a scenario in a browser: change it, run it on several engines, pull at it.",
     "results": "Export what is stored.",
     "schema": "Print the JSON Schema of scene files.",
     "completion": "Print the completion script for a shell.",
 }
-BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios"}
+BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios", "play": "dashboard"}
 """Command -> the file of another command in which it stands, under its own name; elsewhere it is called `command`."""
 
 

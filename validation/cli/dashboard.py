@@ -1,28 +1,47 @@
-"""upright dashboard"""
+"""upright dashboard, upright play"""
+
+from __future__ import annotations
 
 import importlib.util
 import os
 import sys
+import time
+import urllib.request
+import webbrowser
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
-from validation.cli.arguments import database_option, without_password
+from validation.cli.arguments import complete_scenario, database_option, dt_option, engine_option, without_password
 
+LOCAL = ("127.0.0.1", "localhost", "::1")
+PATIENCE = 60.0  # s for the server to answer, before a browser is opened all the same
 
-@click.command()
-@click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True)
-@click.option("--address", default="127.0.0.1", show_default=True, help="Which interface it listens on.")
-@click.option(
+port_option = click.option("--port", type=click.IntRange(1, 65535), default=8501, show_default=True)
+browser_option = click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+who_option = click.option(
     "--accept-as",
     "who",
     default="",
     metavar="NAME",
     help="Let whoever reaches the page accept, reject and mark, in this name.  [default: it only reads]",
 )
-@click.option("--no-browser", is_flag=True, help="Do not open a browser.")
+
+
+@click.command()
+@port_option
+@click.option("--address", default="127.0.0.1", show_default=True, help="Which interface it listens on.")
+@who_option
+@click.option(
+    "--play/--no-play",
+    default=None,
+    help="Let whoever reaches the page run simulations.  [default: where only this machine reaches it]",
+)
+@browser_option
 @database_option
-def command(port: int, address: str, who: str, no_browser: bool, database: str) -> None:
+def command(port: int, address: str, who: str, play: bool | None, no_browser: bool, database: str) -> None:
     """Open the dashboard on the stored results in a browser; Ctrl-C ends it.
 
     Only this machine can reach it, unless --address is given. It only reads, unless --accept-as gives a name.
@@ -32,32 +51,101 @@ def command(port: int, address: str, who: str, no_browser: bool, database: str) 
     upright dashboard --accept-as R.
     upright dashboard --db results/upright.db --port 8600
     """
-    from validation.cli.progress import Shown
-    from validation.running.session import warm_kernels
     from validation.store import open_store
 
     with open_store(database):  # a database that cannot be opened is an error here, not on a web page
         pass
+    local = address in LOCAL
+    playing = ("local" if local else "public") if (local if play is None else play) else ""
+    click.echo(f"dashboard of {without_password(database)} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
+    environment = {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who, "UPRIGHT_PLAY": playing}
+    _serve(port, address, environment, "" if no_browser else f"http://{_reachable(address)}:{port}/")
+
+
+@click.command()
+@click.argument("scenario", metavar="[SCENARIO]", required=False, shell_complete=complete_scenario)
+@engine_option
+@dt_option
+@port_option
+@who_option
+@browser_option
+@database_option
+def play(
+    scenario: str | None,
+    engines: tuple[str, ...],
+    dt: float | None,
+    port: int,
+    who: str,
+    no_browser: bool,
+    database: str,
+) -> None:
+    """Play with a scenario in a browser: change it, run it on several engines side by side, pull at it.
+
+    SCENARIO is a name with parameters, or a scene file. Up to four engines run together, each with its settings.
+    Nothing is stored. Only this machine can reach the page; Ctrl-C ends it.
+
+    \b
+    upright play
+    upright play stack:n=6 --engine reference --engine pymunk:iterations=2
+    upright play my_scene.json --engine my_package.MyEngine
+    """
+    from validation.engines import engine_of
+    from validation.tools.playground.setup import SetupError, packed, setup_of
+
+    for word in engines:
+        engine_of(word)
+    try:
+        address = f"?play={packed(setup_of(scenario, engines, dt))}" if scenario else ""
+    except SetupError as error:
+        raise click.UsageError(str(error)) from None
+    url = f"http://127.0.0.1:{port}/playground{address}"
+    click.echo(f"playground on {url}   (Ctrl-C ends it)", err=True)
+    environment = {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who, "UPRIGHT_PLAY": "local"}
+    environment["UPRIGHT_PLAY_ENGINES"] = "\n".join(engine_of(word).word for word in engines)
+    _serve(port, "127.0.0.1", environment, "" if no_browser else url)
+
+
+def _serve(port: int, address: str, environment: dict[str, str], opened: str) -> None:
+    """In place of this process: who ends the command ends the server."""
+    from validation.cli.progress import Shown
+    from validation.running.session import warm_kernels
+
     found = importlib.util.find_spec("dashboard")
     if found is None or not found.submodule_search_locations:
         raise click.ClickException("the dashboard is not installed; install upright again")
     if importlib.util.find_spec("streamlit") is None:
         raise click.ClickException("the dashboard needs streamlit; run: pip install 'upright[dashboard]'")
     warm_kernels(Shown())  # gaps and energies are drawn beside every motion; nobody waits for that before a blank page
-    app = Path(found.submodule_search_locations[0]) / "app.py"
+    server = Path(found.submodule_search_locations[0]) / "server.py"
     options = {
         "server.port": port,
         "server.address": address,
-        "server.headless": str(no_browser).lower(),
+        "server.headless": "true",  # it would open its first page, not the one that was asked for
         "server.showEmailPrompt": "false",
         "logger.hideWelcomeMessage": "true",  # and with it what Streamlit recommends to developers, over our page
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
     }
-    command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(app)]
+    command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(server)]
     command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    environment = os.environ | {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who}
-    click.echo(f"dashboard of {without_password(database)} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
+    sys.stdout.flush()
     sys.stderr.flush()
-    # In place of this process: who ends the command ends the server.
-    os.execve(sys.executable, command_line, environment)
+    if opened and os.fork() == 0:
+        _open_when_ready(opened, f"http://{_reachable(address)}:{port}/_stcore/health")
+    os.execve(sys.executable, command_line, os.environ | environment)
+
+
+def _reachable(address: str) -> str:
+    """By which name this machine's browser gets there."""
+    return {"0.0.0.0": "127.0.0.1", "::": "[::1]", "::1": "[::1]"}.get(address, address)
+
+
+def _open_when_ready(url: str, health: str) -> NoReturn:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            urllib.request.urlopen(health, timeout=2).close()
+            break
+        time.sleep(0.2)
+    webbrowser.open(url)
+    os._exit(0)

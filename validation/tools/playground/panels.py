@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -61,8 +62,12 @@ class Panel:
         """With the server of the one that was here before, where it is the same engine."""
         try:
             choice = engine_of(word)
-            if choice.kind != "registered" or choice.version is not None:
-                raise EngineNameError(f"engine {word!r} cannot be played with; give an engine that is registered here")
+            # Whoever reaches the page would have a module of their choice imported, or a program run.
+            named = os.environ.get("UPRIGHT_PLAY_ENGINES", "").splitlines()
+            if (choice.kind != "registered" or choice.version is not None) and choice.word not in named:
+                raise EngineNameError(
+                    f"engine {word!r} is not registered; name it to play with it: upright play -e {word}"
+                )
         except EngineNameError as error:
             panel = cls(session, index, word, None, state="failed", reason=str(error))
             panel.show()

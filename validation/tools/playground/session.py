@@ -4,6 +4,7 @@
 
 It speaks frames over the socket DESCRIPTOR with whoever shows them. Asked, as `do`:
     setup      a setup, or the text of an address: begin with it; scene, panels, frames and measurements follow
+    change     of what is recorded now, what is other: quantities, engines, bodies by name
     advance    until which frame, the point that a band is pulled to, the keys that are pressed
     rewind     to which frame: what was done after it is forgotten
     take       the scene as file, command and Python
@@ -83,6 +84,8 @@ class Session:
             case "setup":
                 given = message.get("setup")
                 self.begin(unpacked(given) if isinstance(given, str) else parse_setup(given))
+            case "change" if self.setup:
+                self.begin(changed(self.recorded(), message.get("set")))
             case "advance" if self.setup:
                 self.advance(message)
             case "rewind" if self.setup:
@@ -115,6 +118,7 @@ class Session:
                 "frames": self.last,
                 "interval": setup.every * setup.dt,
                 "at": frame,
+                "bands": bands_of(setup, scenario.scene),
                 "sliders": sliders_of(setup, scenario),
                 **picture_of(scenario.scene),
             }
@@ -191,6 +195,38 @@ class Session:
         """The last frame."""
         assert self.setup is not None
         return max(1, round(self.scene.duration / self.setup.dt) // self.setup.every)
+
+
+def changed(setup: Setup, given: Any) -> Setup:
+    """Of another scenario nothing else is kept but the engines; with another step what was recorded by steps goes.
+
+    Raises SetupError.
+    """
+    if not isinstance(given, dict):
+        raise SetupError(f"set: {given!r:.40} is no change; give names and values")
+    data = setup.model_dump(mode="json", exclude_defaults=True)
+    if "scenario" in given:
+        data = {name: data[name] for name in ("engines", "dt") if name in data}
+    if "dt" in given:
+        data |= {"pulls": [], "thrusts": []}
+    if isinstance(bodies := given.get("bodies"), dict):
+        before = data.get("bodies", {})
+        both = {name: {**before.get(name, {}), **change} for name, change in bodies.items() if isinstance(change, dict)}
+        given = {**given, "bodies": {**before, **both}}
+    return parse_setup(data | given)
+
+
+def bands_of(setup: Setup, scene: Scene) -> list[dict[str, Any]]:
+    """The recorded pulls, to be drawn: body, point of it, and by frame where the band was pulled to."""
+    names = [body.name for body in scene.bodies]
+    return [
+        {
+            "body": names.index(pull.body),
+            "anchor": pull.anchor,
+            "points": [[(pull.start + k * pull.every) // setup.every, point] for k, point in enumerate(pull.points)],
+        }
+        for pull in setup.pulls
+    ]
 
 
 def database() -> str:

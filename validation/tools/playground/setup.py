@@ -8,7 +8,7 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
@@ -153,6 +153,17 @@ def parse_setup(data: Any) -> Setup:
         return SETUP.validate_python(data)
     except ValidationError as error:
         raise SetupError(f"setup: {explain(error, SETUP)}") from None
+
+
+def setup_of(scenario: str, engines: Sequence[str], dt: float | None) -> Setup:
+    """Of a word of the command line, which may be a scene file. Raises ParameterError, SceneError, SetupError."""
+    found = scenario_of(scenario)
+    given: dict[str, Any] = {"scenario": found.label}
+    if found.from_file:
+        given = {"scene": found.scene.model_dump(mode="json")}
+    if engines:
+        given["engines"] = list(engines)
+    return parse_setup(given | ({} if dt is None else {"dt": dt}))
 
 
 def packed(setup: Setup) -> str:

@@ -1,0 +1,129 @@
+"""The playground's page, and the connection between a browser and the process that runs what it shows.
+
+A message from the browser is JSON text; what goes there is bytes: length of a header, length of a body, the header as
+JSON, the body, as our own processes speak.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from dashboard.playground import client
+from validation.running.processes.frames import pack
+from validation.running.processes.pool import own
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+MOST_VISITORS = 4  # each has processes of its own
+MOST_TEXT = 4 * 2**20  # characters of a message
+SECURITY = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data: blob:; frame-ancestors 'self'",
+    "Cache-Control": "no-store",
+}
+visitors: set[WebSocket] = set()
+
+
+def enabled() -> bool:
+    """Whether this dashboard lets visitors run something: `upright dashboard` says so."""
+    return bool(os.environ.get("UPRIGHT_PLAY"))
+
+
+async def page(request: Request) -> Response:
+    if not enabled():
+        return PlainTextResponse("The playground is off here; start the dashboard with --play.", status_code=403)
+    return HTMLResponse(client.page(request.query_params.get("theme", "")), headers=SECURITY)
+
+
+async def connection(browser: WebSocket) -> None:
+    if not enabled() or not is_ours(browser):
+        await browser.close(code=1008)
+        return
+    await browser.accept()
+    if len(visitors) >= MOST_VISITORS:
+        await browser.send_bytes(
+            pack({"kind": "error", "text": f"{MOST_VISITORS} people are playing already; try again when one has left"})
+        )
+        await browser.close(code=1013)
+        return
+    visitors.add(browser)
+    try:
+        await relay(browser)
+    finally:
+        visitors.discard(browser)
+
+
+def is_ours(browser: WebSocket) -> bool:
+    """Whether the page that connects came from this server. On this machine alone, by that machine's own names: a
+    page from elsewhere whose name was made to mean this machine has the same origin and host."""
+    host = browser.headers.get("host", "")
+    origin = urlsplit(browser.headers.get("origin", ""))
+    if not host or origin.netloc != host:
+        return False
+    return os.environ.get("UPRIGHT_PLAY") != "local" or (origin.hostname or "") in LOCAL
+
+
+async def relay(browser: WebSocket) -> None:
+    """Until either side leaves. The process ends with its connection."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        command = [*own("validation.tools.playground.session"), str(theirs.fileno()), str(os.getpid())]
+        errors = None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL
+        process = subprocess.Popen(
+            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
+        )
+    reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
+    tasks = [asyncio.create_task(_from_browser(browser, writer)), asyncio.create_task(_to_browser(browser, reader))]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        writer.close()
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
+            await browser.close()
+        await asyncio.to_thread(_end, process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """It leaves by itself, with its engines; what does not is killed."""
+    try:
+        process.wait(5.0)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+async def _from_browser(browser: WebSocket, writer: asyncio.StreamWriter) -> None:
+    with contextlib.suppress(WebSocketDisconnect):
+        while True:
+            text = await browser.receive_text()
+            if len(text) > MOST_TEXT:
+                continue
+            try:
+                message = json.loads(text)
+            except ValueError:
+                continue
+            if isinstance(message, dict):
+                writer.write(pack(message))
+                await writer.drain()
+
+
+async def _to_browser(browser: WebSocket, reader: asyncio.StreamReader) -> None:
+    with contextlib.suppress(asyncio.IncompleteReadError, RuntimeError, WebSocketDisconnect):
+        while True:
+            lengths = await reader.readexactly(16)
+            size = int.from_bytes(lengths[:8], "little") + int.from_bytes(lengths[8:], "little")
+            await browser.send_bytes(lengths + await reader.readexactly(size))
+
+
+ROUTES = [Route("/play/page", page), WebSocketRoute("/play/connection", connection)]

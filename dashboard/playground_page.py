@@ -1,0 +1,17 @@
+"""The playground: scenes to change, run and pull at. What it shows comes over its own connection, not from here."""
+
+import streamlit as st
+
+from dashboard.elements import heading, paragraph, text
+from dashboard.playground.routes import enabled
+
+
+def show() -> None:
+    heading("Playground")
+    if not enabled():
+        paragraph("It is off where the dashboard is open to others: visitors would run simulations on this machine.")
+        paragraph(text("To turn it on, start the dashboard with --play."), "soft")
+        return
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    src = f"{'/' + base if base else ''}/play/page"
+    st.iframe(src, height=1500, alt="the playground: controls, the scene on each engine, curves, measurements")
