@@ -58,7 +58,8 @@ function makePlots() {
   layOut();
 }
 
-const UNITS = {energy: "J", "smallest gap": "m", phase: ""};
+const UNITS = {energy: "J", "smallest gap": "m"};
+const unitOf = (title, words) => UNITS[title] || words[1].replace(/.*\((.*)\)/, "$1");
 
 function drawPlots() {
   for (const plot of plots) drawPlot(plot);
@@ -95,7 +96,7 @@ function drawPlot(plot) {
     if (x === null || y === null) return;
     g.fillStyle = palette[`t${i % COLOURS}`]; g.beginPath(); g.arc(px(x), py(y), 3, 0, 7); g.fill();
   });
-  const unit = UNITS[title];
+  const unit = unitOf(title, words);
   const text = Number.isFinite(y0) ? `${withUnit(y0, unit)} to ${withUnit(y1, unit)}` : "no pair is near";
   plot.range.textContent = text;
   canvas.setAttribute("aria-label", `${title}, ${words.join(" and ")}: ${text}`);

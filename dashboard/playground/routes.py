@@ -75,7 +75,7 @@ async def relay(browser: WebSocket) -> None:
     """Until either side leaves. The process ends with its connection."""
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [*own("validation.tools.playground.session"), str(theirs.fileno()), str(os.getpid())]
+        command = [*own("validation.tools.playground.serve"), str(theirs.fileno()), str(os.getpid())]
         errors = None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL
         process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors

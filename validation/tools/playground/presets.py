@@ -36,8 +36,8 @@ PRESETS = (
     Preset(
         name="cone",
         title="Why friction is a cone",
-        text="A ball is thrown aslant, with spin. Friction acts against the slip in any direction: all forces that it can "
-        "have fill a round cone. An engine that takes a pyramid in place of the cone has too much or too "
+        text="A ball is thrown aslant, with spin. Friction acts against the slip in any direction: all forces that it "
+        "can have fill a round cone. An engine that takes a pyramid in place of the cone has too much or too "
         "little friction between the axes, and its ball ends elsewhere.",
         setup=Setup(
             scenario="thrown-sphere",

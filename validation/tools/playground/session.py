@@ -1,8 +1,6 @@
-"""One visitor's playground: a process that runs a setup on its engines, frame by frame, and measures what came out.
+"""One visitor's playground: runs a setup on its engines, frame by frame, and measures what came out.
 
-    python -P -m validation.tools.playground.session DESCRIPTOR PARENT
-
-It speaks frames over the socket DESCRIPTOR with whoever shows them. Asked, as `do`:
+It speaks frames over a socket with whoever shows them. Asked, as `do`:
     setup      a setup, or the text of an address: begin with it; scene, panels, frames and measurements follow
     change     of what is recorded now, what is other: quantities, engines, bodies by name
     advance    until which frame, the point that a band is pulled to, the keys that are pressed
@@ -17,19 +15,14 @@ the scene that was recorded, and measured: what was on the screen has to be that
 """
 
 import os
-import signal
 import socket
-import sys
 import time
 from typing import Any
 
 from scenarios.scenario import Scenario
 from scenarios.scene import Scene, content_hash
-from validation.engines.shared.lifeline import die_with_parent
-from validation.running.kernel_cache import use_kernel_cache
 from validation.running.processes.frames import ClosedError, Reader, pack
 from validation.running.processes.pool import Pool
-from validation.store import open_store
 from validation.store.errors import StoreError
 from validation.tools.playground import taking
 from validation.tools.playground.inputs import Inputs
@@ -42,10 +35,11 @@ IDLE = 0.3  # s without a question, after which motions are measured
 
 
 class Session:
-    def __init__(self, connection: socket.socket, pool: Pool) -> None:
-        self.connection, self.pool = connection, pool
+    def __init__(self, connection: socket.socket, pool: Pool, first: list[dict[str, Any]]) -> None:
+        """`first`: what was asked already."""
+        self.connection, self.pool, self.first = connection, pool, first
         self.reader = Reader()
-        self.measurer = pool.start_measuring()
+        self.measurer = next(remote for remote in pool.remotes if remote.what == "measuring")
         self.setup: Setup | None = None
         self.scenario: Scenario | None = None
         self.inputs = Inputs()
@@ -57,7 +51,7 @@ class Session:
     def serve(self) -> None:
         """Until the other side closes the connection."""
         while True:
-            for reply in self.pool.wait(IDLE):
+            for reply in self.pool.wait(0.0 if self.first else IDLE):
                 for panel in self.panels:
                     panel.take(reply)
             for message in self.questions():
@@ -71,6 +65,9 @@ class Session:
                 panel.go_on(idle=idle)
 
     def questions(self) -> list[dict[str, Any]]:
+        if self.first:
+            first, self.first = self.first, []
+            return first
         try:
             data = self.connection.recv(1 << 20, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -138,6 +135,8 @@ class Session:
         return scenario_in(self.recorded(), self.fetch)
 
     def fetch(self, scene_hash: str) -> Scene:
+        from validation.store import open_store  # a second to import, which few setups need
+
         try:
             with open_store(database()) as store:
                 return store.scene(scene_hash)
@@ -173,6 +172,8 @@ class Session:
             raise SetupError(
                 "this dashboard writes nothing; start it with --accept-as NAME, or take the scene as a file"
             )
+        from validation.store import open_store
+
         setup, scene = self.recorded(), self.recorded_scenario().scene
         try:
             with open_store(database()) as store:
@@ -231,21 +232,3 @@ def bands_of(setup: Setup, scene: Scene) -> list[dict[str, Any]]:
 
 def database() -> str:
     return os.environ.get("UPRIGHT_DB", "upright.db")
-
-
-def main() -> None:
-    descriptor, parent = int(sys.argv[1]), int(sys.argv[2])
-    die_with_parent(parent)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    use_kernel_cache()
-    connection = socket.socket(fileno=descriptor)
-    connection.setblocking(True)
-    with Pool() as pool:
-        try:
-            Session(connection, pool).serve()
-        except (ClosedError, BrokenPipeError, ConnectionResetError):
-            return
-
-
-if __name__ == "__main__":
-    main()

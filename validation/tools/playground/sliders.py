@@ -39,7 +39,9 @@ class Slider:
 
 def sliders_of(setup: Setup, scenario: Scenario) -> list[dict[str, Any]]:
     """As JSON data: the scenario's parameters and the scene's quantities, with their values now."""
-    return [asdict(slider) for slider in (*_of_scenario(setup, scenario), *_of_scene(setup, scenario.scene))]
+    own = list(_of_scenario(setup, scenario))
+    named = {slider.name for slider in own}  # a scenario's own friction is the scene's
+    return [asdict(slider) for slider in (*own, *(s for s in _of_scene(setup, scenario.scene) if s.name not in named))]
 
 
 def sliders_of_engine(
