@@ -5,7 +5,10 @@ Gravity is not among them: every engine has its own.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
+from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
@@ -15,7 +18,7 @@ from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
-from scenarios.fields import Data, Length, Name, NonNegative, Number, Positive
+from scenarios.fields import Data, Length, Name, NonNegative, Number, Positive, not_stated
 
 if TYPE_CHECKING:
     from scenarios.scene import PlanarScene, Scene, SpatialScene
@@ -33,17 +36,53 @@ class Damping(Data):
 
 
 class Spring(Data):
-    """Pulls with stiffness (length - rest_length); `b` = null ends at a world point."""
+    """Pulls with stiffness (length - rest_length); `b` = null ends at a world point, which may move along a path."""
 
     a: Name
     b: Name | None = None
     anchor_a: tuple[Length, ...]
     anchor_b: tuple[Length, ...]
+    anchor_path: Annotated[
+        tuple[tuple[NonNegative, tuple[Length, ...]], ...] | None,
+        Field(min_length=2, max_length=100_000, exclude_if=not_stated),
+    ] = None
+    """(time in s, point in m), times ascending: where the end in the world is, linearly from one to the next, the first
+    being anchor_b. The spring acts from the first time to before the last, and not outside of them."""
     stiffness: Positive
     rest_length: NonNegative = 0.0
     damping: NonNegative = 0.0
     tension_only: bool = False
     """A rubber band: no force while it is shorter than its rest length."""
+
+    @model_validator(mode="after")
+    def _path_is_of_the_world(self) -> Self:
+        if self.anchor_path is None:
+            return self
+        if self.b is not None:
+            raise ValueError(f"anchor_path: given, and b is {self.b!r}; allowed: a path where b is null, the world")
+        for k, (before, after) in enumerate(pairwise(self.path_times), start=1):
+            if after <= before:
+                raise ValueError(f"anchor_path[{k}]: time {after:g} s is not after {before:g} s; list them in order")
+        if self.anchor_b != self.anchor_path[0][1]:
+            first = self.anchor_path[0][1]
+            raise ValueError(f"anchor_b: {self.anchor_b} is not where anchor_path begins, {first}; give the same point")
+        return self
+
+    @cached_property
+    def path_times(self) -> tuple[float, ...]:
+        return tuple(time for time, _ in self.anchor_path or ())
+
+    def acts(self, time: float) -> bool:
+        return self.anchor_path is None or self.path_times[0] <= time < self.path_times[-1]
+
+    def world_end(self, time: float) -> tuple[Array, Array]:
+        """Where the end in the world is (m) and how fast it moves (m/s) while the spring acts."""
+        if self.anchor_path is None:
+            return np.array(self.anchor_b), np.zeros(len(self.anchor_b))
+        k = min(max(bisect_right(self.path_times, time), 1), len(self.path_times) - 1)
+        (t, start), (end, point) = self.anchor_path[k - 1 : k + 1]
+        velocity = (np.array(point) - np.array(start)) / (end - t)
+        return np.array(start) + velocity * (time - t), velocity
 
 
 class Thruster(Data):
@@ -61,6 +100,11 @@ class Thruster(Data):
         if times != sorted(times):
             raise ValueError(f"profile: times {times} decrease; list them in ascending order")
         return self
+
+
+def is_driven(scene: Any) -> bool:
+    """Whether something that moves by a plan does work on the scene, more than poses at its samples tell."""
+    return any(spring.anchor_path is not None for spring in scene.springs)
 
 
 def has_applied_forces(scene: Scene) -> bool:
@@ -126,11 +170,13 @@ def _apply_all(
     """
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     for spring in scene.springs:
+        if not spring.acts(time):
+            continue
         ends: list[tuple[int | None, Array, Array, Array]] = []
         for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
             local = np.array(anchor)
             if name is None:
-                ends.append((None, np.zeros_like(local), local, np.zeros_like(local)))
+                ends.append((None, np.zeros_like(local), *spring.world_end(time)))
             else:
                 arm = turn(index[name], local)
                 ends.append((index[name], arm, *moving(index[name], arm)))
@@ -147,16 +193,18 @@ def _apply_all(
         apply(i, turn(i, np.array(thruster.anchor)), factor * turn(i, np.array(thruster.force)))
 
 
-def spring_energy(scene: Scene, *pose: Array) -> float:
-    """J, of all springs at one instant; `pose` is (B, 3) planar, or position (B, 3) and orientation (B, 4)."""
+def spring_energy(scene: Scene, time: float, *pose: Array) -> float:
+    """J, of all springs that act at this time; `pose` is (B, 3) planar, or position (B, 3) and orientation (B, 4)."""
     index = {body.name: i for i, body in enumerate(scene.bodies)}
     total = 0.0
     for spring in scene.springs:
+        if not spring.acts(time):
+            continue
         points = []
         for name, anchor in ((spring.a, spring.anchor_a), (spring.b, spring.anchor_b)):
             local = np.array(anchor)
             if name is None:
-                points.append(local)
+                points.append(spring.world_end(time)[0])
             elif scene.dimension == 2:
                 points.append(pose[0][index[name], :2] + _turn(pose[0][index[name], 2], local))
             else:

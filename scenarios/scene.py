@@ -30,7 +30,7 @@ from scenarios.contact import (
     PairLaw,
 )
 from scenarios.fields import Data, Rate2, Rate3
-from scenarios.forces import Damping, Spring, Thruster
+from scenarios.forces import Damping, Spring, Thruster, is_driven
 from scenarios.joints import AnyJoint, Ball, Hinge, PlanarJoint, Prismatic, Revolute, Rod, Rope, Slider, SpatialJoint
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
@@ -61,7 +61,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
 ]
 # fmt: on
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
 
@@ -76,7 +76,8 @@ def _refer(path: str, name: str | None, known: set[str], kind: str) -> None:
 class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
-    format: Literal[1] = FORMAT
+    format: Literal[1, 2] = 1
+    """2 where a spring has a path, whatever is given: a scene without it keeps the identity that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -94,6 +95,11 @@ class _Scene(Data):
         def boundaries(self) -> tuple[AnyBoundary, ...]: ...
         @property
         def joints(self) -> tuple[AnyJoint, ...]: ...
+
+    @model_validator(mode="after")
+    def _has_the_format_that_it_needs(self) -> Self:
+        object.__setattr__(self, "format", FORMAT if is_driven(self) else 1)  # frozen, and made only now
+        return self
 
     @model_validator(mode="after")
     def _something_moves(self) -> Self:
@@ -134,6 +140,8 @@ class _Scene(Data):
             _refer(f"springs[{i}].b", spring.b, names, "body")
             self._check_dimension(f"springs[{i}].anchor_a", spring.anchor_a)
             self._check_dimension(f"springs[{i}].anchor_b", spring.anchor_b)
+            for k, (_, point) in enumerate(spring.anchor_path or ()):
+                self._check_dimension(f"springs[{i}].anchor_path[{k}]", point)
         for i, thruster in enumerate(self.thrusters):
             _refer(f"thrusters[{i}].body", thruster.body, names, "body")
             self._check_dimension(f"thrusters[{i}].anchor", thruster.anchor)

@@ -28,13 +28,14 @@ class Forces(Structure):
     air: Array = of_shape(1)  # kg/m, the quadratic damping
     ids: Indices = of_shape("F", 5)
     row: Array = of_shape("F", 9)
-    knots: Array = of_shape("K", 2)  # s and factor, profile after profile
+    knots: Array = of_shape("K", 3)  # s and factor, or s and point, m: profile after profile, path after path
     bands: Indices = of_shape("R")  # which forces are rubber bands
     free: Indices = of_shape("free")  # the bodies that are not fixed
     function: Indices = of_shape(1)  # address of what Python adds last; 0 where there is none
 
 
-# ids: kind; bodies, the second of a spring alone; corners of the profile from FIRST_KNOT to before END_KNOT, or none
+# ids: kind; bodies, the second of a spring alone; corners of the profile or path from FIRST_KNOT to before END_KNOT, or
+# none
 KIND, FIRST, SECOND, FIRST_KNOT, END_KNOT = range(5)
 ATTRACTION, SPRING, BAND, TURNING_FORCE, FIXED_FORCE = range(5)  # KIND
 # row: arms from centres of mass, in the frames of the bodies; of a spring length, stiffness, damping and the velocity
@@ -76,11 +77,11 @@ def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any
     knots: list[float] = []
     given = [force for force in world.forces if not callable(force)]
     for force in given:
-        profile = force.profile if isinstance(force, Thruster) and len(force.profile) > 1 else ()
+        corners = corners_of(force)
         kind, bodies, row = packed(force, world)
-        ids += (kind, *bodies, len(knots) // 2, len(knots) // 2 + len(profile))
+        ids += (kind, *bodies, len(knots) // 3, len(knots) // 3 + len(corners))
         rows += row
-        for corner in profile:
+        for corner in corners:
             knots += corner
     bands = [k for k, force in enumerate(given) if isinstance(force, Spring) and force.pulls_only]
     free = [i for i, body in enumerate(world.bodies) if not body.fixed]
@@ -88,6 +89,15 @@ def forces_in_numbers(world: World, *, background: bool) -> tuple[tuple[list[Any
     drag = [-world.damping, -world.damping, -world.rotational_damping]
     air = [world.quadratic_damping]
     return (mass, weight, drag, air, ids, rows, knots, bands, free, [functions.address]), functions
+
+
+def corners_of(force: Any) -> list[tuple[float, float, float]]:
+    """Of a thruster's profile, but for one without change; of a spring's path."""
+    if isinstance(force, Thruster) and len(force.profile) > 1:
+        return [(time, factor, 0.0) for time, factor in force.profile]
+    if isinstance(force, Spring):
+        return [(time, x, y) for time, (x, y) in force.first_path]
+    return []
 
 
 def packed(
@@ -211,11 +221,33 @@ def factor_at(forces, k, time):
 
 
 @kernel
+def acts(forces, k, time):
+    """Does spring k act now? One with a path does from its first time to before its last."""
+    first, end = forces.ids[k, FIRST_KNOT], forces.ids[k, END_KNOT]
+    return first == end or forces.knots[first, 0] <= time < forces.knots[end - 1, 0]
+
+
+@kernel
+def on_path(forces, k, time):
+    """The point that a spring's path has come to [m], and its velocity [m/s]; of the nearest stretch outside of it."""
+    first, end = forces.ids[k, FIRST_KNOT], forces.ids[k, END_KNOT]
+    after = first + 1
+    while after < end - 1 and forces.knots[after, 0] <= time:
+        after += 1
+    t, x, y = forces.knots[after - 1, 0], forces.knots[after - 1, 1], forces.knots[after - 1, 2]
+    span = forces.knots[after, 0] - t
+    ux, uy = (forces.knots[after, 1] - x) / span, (forces.knots[after, 2] - y) / span
+    return x + ux * (time - t), y + uy * (time - t), ux, uy
+
+
+@kernel
 def spring_end(forces, k, side, time, y):
     """An end of a spring: (arm from the centre of mass, point) [m], world axes."""
     body, px, py = forces.ids[k, FIRST + side], forces.row[k, P1X + 2 * side], forces.row[k, P1Y + 2 * side]
     if body < 0:
-        if side == HEAD:
+        if side == HEAD and forces.ids[k, FIRST_KNOT] < forces.ids[k, END_KNOT]:
+            px, py, _, _ = on_path(forces, k, time)
+        elif side == HEAD:
             px, py = px + forces.row[k, UX] * time, py + forces.row[k, UY] * time
         return 0.0, 0.0, px, py
     s, c = sine_and_cosine(y[3 * body + 2])
@@ -224,9 +256,12 @@ def spring_end(forces, k, side, time, y):
 
 
 @kernel
-def end_velocity(forces, k, side, rx, ry, y, B):
+def end_velocity(forces, k, side, rx, ry, time, y, B):
     """Of that end [m/s]."""
     body = forces.ids[k, FIRST + side]
+    if body < 0 and side == HEAD and forces.ids[k, FIRST_KNOT] < forces.ids[k, END_KNOT]:
+        _, _, ux, uy = on_path(forces, k, time)
+        return ux, uy
     if body < 0:
         return (forces.row[k, UX], forces.row[k, UY]) if side == HEAD else (0.0, 0.0)
     at = 3 * (B + body)
@@ -239,6 +274,8 @@ def pull(forces, k, time, y, B, rate_out):
 
     A rubber band has none while it is shorter than at rest.
     """
+    if not acts(forces, k, time):
+        return
     r1x, r1y, x1, y1 = spring_end(forces, k, HEAD, time, y)
     r2x, r2y, x2, y2 = spring_end(forces, k, TAIL, time, y)
     dx, dy = x2 - x1, y2 - y1
@@ -247,8 +284,8 @@ def pull(forces, k, time, y, B, rate_out):
     if length == 0.0 or (forces.ids[k, KIND] == BAND and stretch < 0.0):
         return
     dx, dy = dx / length, dy / length
-    ux, uy = end_velocity(forces, k, HEAD, r1x, r1y, y, B)
-    vx, vy = end_velocity(forces, k, TAIL, r2x, r2y, y, B)
+    ux, uy = end_velocity(forces, k, HEAD, r1x, r1y, time, y, B)
+    vx, vy = end_velocity(forces, k, TAIL, r2x, r2y, time, y, B)
     tension = forces.row[k, STIFFNESS] * stretch + forces.row[k, DAMPING] * ((vx - ux) * dx + (vy - uy) * dy)
     add_force(forces, forces.ids[k, FIRST], r1x, r1y, tension * dx, tension * dy, B, rate_out)
     add_force(forces, forces.ids[k, SECOND], r2x, r2y, -tension * dx, -tension * dy, B, rate_out)
@@ -315,6 +352,6 @@ def potential_energy(forces, time, y, B):
                         total -= forces.row[k, STRENGTH] * m_i * m_j / r
         elif kind in (SPRING, BAND):
             stretch = stretch_of(forces, k, time, y)
-            if kind == SPRING or stretch > 0.0:
+            if acts(forces, k, time) and (kind == SPRING or stretch > 0.0):
                 total += 0.5 * forces.row[k, STIFFNESS] * stretch * stretch
     return total

@@ -8,6 +8,7 @@ ahead of the time that a step then accepts, so it may depend on nothing but its 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -44,7 +45,8 @@ class Spring:
     """Between points of two bodies (-1: the background): stiffness times stretch, and a damping along it.
 
     With `pulls_only`, a rubber band: it does nothing while it is shorter than its length. A point of the background
-    may move, at a constant velocity from time 0.
+    may move, at a constant velocity from time 0, or along a path: linearly from one (time [s], point [m]) to the next.
+    A spring with a path acts from its first time to before its last.
     """
 
     first: int
@@ -56,6 +58,7 @@ class Spring:
     damping: float = 0.0  # kg/s, along the spring
     pulls_only: bool = False
     first_velocity: tuple[float, float] = (0.0, 0.0)  # m/s, if the first body is the background
+    first_path: tuple[tuple[float, tuple[float, float]], ...] = ()  # likewise
 
     def __post_init__(self) -> None:
         check_finite("spring", *self.first_point, *self.second_point, self.length, self.stiffness, self.damping)
@@ -64,6 +67,14 @@ class Spring:
         check_finite("spring", *self.first_velocity)
         if self.first >= 0 and any(self.first_velocity):
             raise WorldError(f"spring: first_velocity is for a point of the background, not of body {self.first}")
+        if not self.first_path:
+            return
+        times = [time for time, _ in self.first_path]
+        check_finite("spring", *times, *(c for _, point in self.first_path for c in point))
+        if self.first >= 0 or any(self.first_velocity):
+            raise WorldError("spring: first_path is for a point of the background, and without first_velocity")
+        if len(times) < 2 or any(b <= a for a, b in pairwise(times)):
+            raise WorldError(f"spring: times {times} of first_path must be two or more, each after the one before")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ SPATIAL = MOTION | _named("spatial bodies.orientation half-space sphere box")
 GROUPS = _named("groups bodies.group")
 FORCES = _named("""
     damping damping.linear damping.angular damping.quadratic
-    springs springs.b springs.rest_length springs.damping springs.tension_only
+    springs springs.b springs.anchor_path springs.rest_length springs.damping springs.tension_only
     thrusters thrusters.profile
 """)
 JOINTS = _named("joints joints.b joints.collide")

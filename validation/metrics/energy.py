@@ -13,7 +13,7 @@ from reference_engine.elementary import squared
 from reference_engine.geometry.spatial_shapes import SpatialShape, corners_and_rims, gaps_over_plane
 from scenarios.boundaries import HalfSpace
 from scenarios.contact import stiffness
-from scenarios.forces import spring_energy
+from scenarios.forces import is_driven, spring_energy
 from scenarios.geometry import solid
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
@@ -35,7 +35,7 @@ def energy(o: Observation) -> Array:
     lift = mul(position - position[0], -o.gravity)
     total = mul(0.5 * np.einsum("sbi,sbi->sb", v, v) + lift, m) + kinetic_energy_of_spin(o)
     if o.scene.springs:
-        total = total + np.array([spring_energy(o.scene, *pose) for pose in _poses(o)])
+        total = total + np.array([spring_energy(o.scene, t, *pose) for t, pose in zip(o.time.tolist(), _poses(o))])
     if o.scene.contact.compliant is not None:
         total = total + elastic_energy(o)
     driven = couples(o)
@@ -65,6 +65,11 @@ def couples(o: Observation) -> Array | None:
         size[i] += length(push)
     pushed = length(force) > ROUND_OFF * size
     return None if (pushed & free(o)).any() else np.where(free(o), torque, 0.0)
+
+
+def is_worked_on(o: Observation) -> bool:
+    """Whether thrusters or a spring's moving end do work that the poses at the samples do not tell."""
+    return is_driven(o.scene) or (bool(o.scene.thrusters) and couples(o) is None)
 
 
 def open_energy(o: Observation) -> Array:
@@ -111,10 +116,11 @@ def energy_drift(o: Observation) -> Reading | None:
     """Largest |E(t) - E(0)| over all samples, less what the velocity lag and compliant contacts leave in doubt.
 
     The largest, not the last: an error that comes and goes is one. Lower is better where the truth says that energy
-    keeps its value; elsewhere friction and impacts take some, and the value is only reported. Scenes with thrusters
-    have no energy to keep, but for steady couples in the plane, whose work follows from the angle.
+    keeps its value; elsewhere friction and impacts take some, and the value is only reported. Scenes with thrusters,
+    or with springs of which an end is moved, have no energy to keep, but for steady couples in the plane, whose work
+    follows from the angle.
     """
-    if o.scene.thrusters and couples(o) is None:
+    if is_worked_on(o):
         return None
     E, doubt = energy(o), open_energy(o)
     drift = (np.abs(E - E[0]) - doubt - doubt[0]).max()
@@ -127,7 +133,7 @@ def energy_gain(o: Observation) -> float | None:
     A step from flight into contact or back is not judged: each energy counts at the end of its doubt that is kinder
     to the engine. Scenes with thrusters are left out, but for steady couples in the plane.
     """
-    if o.scene.thrusters and couples(o) is None:
+    if is_worked_on(o):
         return None
     E, doubt = energy(o), open_energy(o)
     return float(np.maximum((E - doubt - np.minimum.accumulate(E + doubt)).max(), 0.0))

@@ -27,7 +27,7 @@ from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
 from scenarios.scene import Bowl, HollowSphere
-from validation.metrics.energy import couples, energy, open_energy
+from validation.metrics.energy import energy, is_worked_on, open_energy
 from validation.metrics.equilibrium import never_slows, starts_in_equilibrium
 from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
@@ -96,8 +96,8 @@ def _apart(o: Observation) -> Iterator[Outcome]:
 
 
 def _blown_up(o: Observation) -> Iterator[Outcome]:
-    if "energy_gain" in o.scenario.meaningless or (o.scene.thrusters and couples(o) is None):
-        return  # some laws of impact gain it; thrusters do
+    if "energy_gain" in o.scenario.meaningless or is_worked_on(o):
+        return  # some laws of impact gain it; thrusters and pulls do
     if overlaps(o)[1]:
         return  # what starts in one another has to part, and no law says with how much energy
     E, doubt = energy(o), open_energy(o)

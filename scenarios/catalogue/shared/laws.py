@@ -14,7 +14,7 @@ from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.catalogue.shared.poses import start_pose
 from scenarios.contact import curvature, deepest, stiffness
-from scenarios.forces import spring_energy
+from scenarios.forces import is_driven, spring_energy
 from scenarios.scenario import Noise, Scenario
 from scenarios.scene import HalfSpace, Scene, SpatialScene, Sphere, inertias, masses
 from scenarios.truth import Invariant, Truth
@@ -95,7 +95,7 @@ def energy_scale(scene: Scene) -> float:
     free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
     m, inertia = masses(scene)[free], inertias(scene)[free]
     bodies = [scene.bodies[i] for i in free]
-    stored = spring_energy(scene, *start_pose(scene)) + pressed_energy(scene)
+    stored = spring_energy(scene, 0.0, *start_pose(scene)) + pressed_energy(scene)
     for body, m_i, I_i in zip(bodies, m, inertia):
         # The largest moment bounds the spin's energy, whatever the orientation.
         stored += 0.5 * float(m_i) * float(np.sum(np.square(body.velocity)))
@@ -163,6 +163,6 @@ def flight_laws(scene: Scene) -> dict[str, float]:
 
 
 def gain_law(scene: Scene, share: float) -> dict[str, float]:
-    """None where thrusters do work, or where there is no energy to take a share of."""
+    """None where thrusters or pulls do work, or where there is no energy to take a share of."""
     scale = energy_scale(scene)
-    return {"energy_gain": share * scale} if scale > 0.0 and not scene.thrusters else {}
+    return {"energy_gain": share * scale} if scale > 0.0 and not (scene.thrusters or is_driven(scene)) else {}

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from scenarios.catalogue.shared.laws import MOVING_SHARE, contact_laws, flight_laws
+from scenarios.forces import is_driven
 from scenarios.scenario import Scenario
 from scenarios.scene import Damping, Scene, colliding_pairs, content_hash, read_scene
 from scenarios.truth import Invariant, Truth
@@ -53,7 +54,7 @@ def may_collide(scene: Scene) -> bool:
 def invariants_of(scene: Scene) -> frozenset[Invariant]:
     """What must hold of a scene whatever its bodies do."""
     found: set[Invariant] = {"elastic-depth" if scene.contact.compliant else "no-overlap"}
-    if not scene.thrusters:
+    if not (scene.thrusters or is_driven(scene)):
         damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
         lossless = not damped and not may_collide(scene)
         found.add("energy" if lossless else "energy-not-gained")

@@ -155,19 +155,25 @@ def world_point(scene: PlanarScene, body: int, point: Point) -> Point:
 
 def forces_of(scene: PlanarScene) -> list[library.Spring | library.Thruster]:
     index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
-    forces: list[library.Spring | library.Thruster] = [
-        library.Spring(
-            first=index[spring.a],
-            second=index[spring.b],
-            first_point=in_plane(spring.anchor_a),
-            second_point=in_plane(spring.anchor_b),
-            length=spring.rest_length,
-            stiffness=spring.stiffness,
-            damping=spring.damping,
-            pulls_only=spring.tension_only,
+    forces: list[library.Spring | library.Thruster] = []
+    for spring in scene.springs:
+        ends = [(index[spring.a], in_plane(spring.anchor_a)), (index[spring.b], in_plane(spring.anchor_b))]
+        if spring.anchor_path:  # the engine moves a first end
+            ends.reverse()
+        (first, first_point), (second, second_point) = ends
+        forces.append(
+            library.Spring(
+                first=first,
+                second=second,
+                first_point=first_point,
+                second_point=second_point,
+                length=spring.rest_length,
+                stiffness=spring.stiffness,
+                damping=spring.damping,
+                pulls_only=spring.tension_only,
+                first_path=tuple((time, in_plane(point)) for time, point in spring.anchor_path or ()),
+            )
         )
-        for spring in scene.springs
-    ]
     for thruster in scene.thrusters:
         body = index[thruster.body]
         point, force = in_plane(thruster.anchor), in_plane(thruster.force)

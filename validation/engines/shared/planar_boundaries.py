@@ -154,7 +154,7 @@ def furthest_travel(scene: PlanarScene) -> float:
     free = np.array([not body.fixed for body in scene.bodies])
     m, inertia = masses(scene)[free], inertias(scene)[free]
     v, spin, gravity = twist[free, :2], twist[free, 2], np.array(scene.gravity)
-    moving = float(m @ (v**2).sum(axis=1) + inertia @ spin**2) + 2.0 * spring_energy(scene, pose)
+    moving = float(m @ (v**2).sum(axis=1) + inertia @ spin**2) + 2.0 * spring_energy(scene, 0.0, pose)
     applied = 0.0
     for thruster in scene.thrusters:
         i = [body.name for body in scene.bodies].index(thruster.body)

@@ -89,7 +89,8 @@ def energies(o: Observation) -> tuple[Array, Array]:
     if o.scene.springs:
         parts = list(o.trajectory.STATE)[: 1 if o.is_planar else 2]
         poses = zip(*(getattr(o.trajectory, name) for name in parts))
-        potential = potential + np.array([spring_energy(o.scene, *pose) for pose in poses])
+        held = [spring_energy(o.scene, t, *pose) for t, pose in zip(o.time.tolist(), poses)]
+        potential = potential + np.array(held)
     return kinetic, potential
 
 

@@ -70,6 +70,7 @@ class Pull(Data):
             a=self.body,
             anchor_a=self.anchor,
             anchor_b=path[0][1],
+            anchor_path=tuple(path),
             stiffness=self.stiffness,
             damping=self.damping,
         )
@@ -211,8 +212,6 @@ def scenario_in(setup: Setup, fetch: Fetch) -> Scenario:
     if setup.pulls or setup.thrusts:
         data["springs"] += [pull.spring(setup.dt).model_dump(mode="json") for pull in setup.pulls]
         data["thrusters"] += [thrust.thruster(setup.dt).model_dump(mode="json") for thrust in setup.thrusts]
-    if setup.pulls:
-        data["format"] = 2
     if json.dumps(data) == changed:
         scene = scenario.scene
     else:
