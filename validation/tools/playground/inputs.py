@@ -71,7 +71,8 @@ class Inputs:
         if self.pulling is None:
             began = _point(scene, wanted.get("from"), "pull.from")
             self.pulling = {"start": step, "every": setup.every, "points": [began]}
-            self.pulling |= {name: wanted.get(name) for name in ("body", "anchor", "stiffness", "damping")}
+            self.pulling |= {name: wanted.get(name) for name in ("body", "stiffness", "damping")}
+            self.pulling["anchor"] = _point(scene, wanted.get("anchor"), "pull.anchor")
             names = [body.name for body in scene.bodies if not body.fixed]
             if self.pulling["body"] not in names:
                 wrong, self.pulling = self.pulling["body"], None
