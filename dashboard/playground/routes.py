@@ -81,13 +81,13 @@ async def relay(browser: WebSocket) -> None:
             command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
         )
     reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
-    tasks = [asyncio.create_task(_from_browser(browser, writer)), asyncio.create_task(_to_browser(browser, reader))]
+    ways = [asyncio.ensure_future(way) for way in (_from_browser(browser, writer), _to_browser(browser, reader))]
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for way in ways:
+            way.cancel()
+        await asyncio.gather(*ways, return_exceptions=True)
         writer.close()
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await browser.close()

@@ -87,7 +87,7 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str | int, ...], Any, tuple[str, .
                           ("springs[0].anchor_a", "3 coordinates", "allowed: 2")),
     "time runs back": (PLANAR, ("thrusters", 0, "profile"), [[1, 0], [0, 1]],
                        ("thrusters[0].profile", "[1.0, 0.0]", "ascending")),
-    "newer format": (PLANAR, ("format",), 2, ("format 2", "newer", "upgrade Upright")),
+    "newer format": (PLANAR, ("format",), 3, ("format 3", "newer", "upgrade Upright")),
     "no dimension": (PLANAR, ("dimension",), "delete", ("dimension", "missing", "required")),
     "four dimensions": (PLANAR, ("dimension",), 4, ("dimension", "4", "2, 3")),
     "a list": (PLANAR, (), [1, 2, 3], ("list", "JSON object")),

@@ -20,8 +20,8 @@ def test_it_is_a_schema_of_2020_12_with_an_identity_and_a_format():
     schema = scene_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
-    assert schema["$id"] == "urn:upright:scene:1"
-    assert {schema["$defs"][s]["properties"]["format"]["const"] for s in ("PlanarScene", "SpatialScene")} == {1}
+    assert schema["$id"] == "urn:upright:scene:2"
+    assert [schema["$defs"][s]["properties"]["format"]["enum"] for s in ("PlanarScene", "SpatialScene")] == 2 * [[1, 2]]
     json.dumps(schema, allow_nan=False)
 
 
@@ -42,7 +42,7 @@ REFUSED = {
     "restitution above 1": lambda s: s["bodies"][0].update(restitution=1.5),
     "three coordinates": lambda s: s["bodies"][0].update(position=[0, 0, 0]),
     "no bodies": lambda s: s.update(bodies=[]),
-    "another format": lambda s: s.update(format=2),
+    "another format": lambda s: s.update(format=3),
     "two vertices": lambda s: s["bodies"][0]["shape"].update(vertices=[[0, 0], [1, 0]]),
 }
 

@@ -190,7 +190,7 @@ class Runs(Database):
             raise StoreError(f"scene {scene_hash[:12]}: not in this database")
         return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
 
-    def keep_scene(self, scene: Scene) -> str:
+    def store_scene(self, scene: Scene) -> str:
         """Store a scene of no case; its content hash, by which `scene` finds it."""
         with self._writing() as connection:
             save_scenes(connection, [scene])

@@ -77,7 +77,7 @@ def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) ->
     return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
 
 
-def lively(engine: Any, scene: Scene, request: dict[str, Any], writable: int) -> bytes:
+def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int) -> bytes:
     """Frames go out as they come; the reply is why there are no more."""
 
     def write(header: dict[str, Any], body: bytes) -> None:

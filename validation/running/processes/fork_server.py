@@ -43,7 +43,7 @@ from validation.engines.answers import abilities_of
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
-from validation.running.processes.child import answer, lively, plan, replay
+from validation.running.processes.child import answer, live_reply, plan, replay
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
@@ -153,7 +153,7 @@ class Server:
             elif "replay" in request:
                 reply = replay(self.engine, scenes[0], request, body[request["scene_bytes"] :])
             elif "live" in request:
-                reply = lively(self.engine, scenes[0], request, writable)
+                reply = live_reply(self.engine, scenes[0], request, writable)
             else:
                 reply = answer(self.engine, request, scenes[0])
             view = memoryview(reply)

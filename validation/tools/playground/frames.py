@@ -60,10 +60,10 @@ def frames_of(scenario: Scenario, trajectory: Trajectory, first: int, times: Arr
     np.minimum.at(least, near.sample, near.gap)
     sample = np.clip(np.searchsorted(shown.time, times + 1e-9, side="right") - 1, 0, None)
     close = np.flatnonzero(near.gap <= CONTACT_GAP * size(observation))
-    touching: list[list[list[float]]] = []
+    contacts: list[list[list[float]]] = []
     for k in sample:
         rows = close[near.sample[close] == k]
-        touching.append(
+        contacts.append(
             [
                 [int(near.a[r]), int(near.b[r]), float(f"{near.gap[r]:.3g}"), *np.round(near.point_b[r], 5).tolist()]
                 for r in rows
@@ -74,7 +74,7 @@ def frames_of(scenario: Scenario, trajectory: Trajectory, first: int, times: Arr
         poses=motion.poses_at(trajectory, times),
         twists=_twists(trajectory)[np.clip(np.searchsorted(trajectory.time, times + 1e-9, side="right") - 1, 0, None)],
         forces=[np.round(f, 5).tolist() for f in motion.forces_at(scenario.scene, trajectory, times)],
-        contacts=touching,
+        contacts=contacts,
         kinetic=np.interp(times, shown.time, kinetic),
         potential=np.interp(times, shown.time, potential),
         gap=least[sample],

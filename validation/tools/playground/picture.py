@@ -9,7 +9,7 @@ from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 from validation.report import motion
 from validation.report.drawing import scene_data
 
-ROOM = 1.25  # times what the start takes
+MARGIN = 1.25  # times what the start takes
 
 
 def picture_of(scene: Scene) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def picture_of(scene: Scene) -> dict[str, Any]:
     still = kind(time=np.zeros(1), dt=1.0, velocity_lag=0.0, **state)
     centre, half = motion.extent(scene, [motion.Track(label="", trajectory=still)])
     pose = start[0] if isinstance(scene, PlanarScene) else np.concatenate(start[:2], axis=1)
-    return scene_data(scene, centre, ROOM * half) | {
+    return scene_data(scene, centre, MARGIN * half) | {
         "masses": [float(m) if np.isfinite(m) else None for m in masses(scene)],
         "gravity": list(scene.gravity),
         "start": pose.tolist(),

@@ -177,7 +177,7 @@ class Session:
         setup, scene = self.recorded(), self.recorded_scenario().scene
         try:
             with open_store(database()) as store:
-                stored = store.keep_scene(scene)
+                stored = store.store_scene(scene)
         except StoreError as error:
             raise SetupError(str(error)) from None
         short = Setup(stored=stored, dt=setup.dt, engines=setup.engines)
