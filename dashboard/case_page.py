@@ -135,7 +135,10 @@ def motion(results: list[Result], chosen: Result, accepted: Baseline | None) -> 
     first = [own] if own in names else []
     default = first + [name for name in names if name not in first][: 3 - len(first)]
     picked = st.multiselect("Side by side", list(names), default=default, max_selections=MOST_TRACKS, key="engines")
-    page = reading.player([(name, names[name]) for name in picked], f"{chosen.case.label}, run {chosen.run}")
+    missing = [] if own in names else [(own, chosen)]  # the player says why
+    page = reading.player(
+        [*((name, names[name]) for name in picked), *missing], f"{chosen.case.label}, run {chosen.run}"
+    )
     if page:
         st.iframe(page, height="content", alt="the motion, engines side by side")
 

@@ -12,7 +12,7 @@ from validation.records.case import Case, Result
 from validation.records.stored import Point
 from validation.report import effect
 from validation.report.effect import Effect
-from validation.report.motion_files import tracks_of
+from validation.report.motion_files import absent_motions, tracks_of
 from validation.report.player import Theme, motion_html
 from validation.report.sentences import worst_meaning
 from validation.review.groups import NOTABLE, Group, Member, waived
@@ -247,21 +247,28 @@ def meaning_of(member: Member) -> str:
 
 
 def player(tracks: Sequence[tuple[str, Result]], title: str, *, ghost: bool = False, bare: bool = False) -> str:
-    """A page that plays the motions of these results, under these names; "" where none of them is stored."""
-    keys = tuple((label, result.number) for label, result in tracks if result.trajectory_key)
+    """A page that plays the motions of these results, under these names, and says of which there is none; "" where none
+    of them is stored."""
+    keys = tuple((label, result.number) for label, result in tracks)
     kind = getattr(st.context.theme, "type", None)
     theme: Theme = kind if kind in ("light", "dark") else ""
-    return _player(database(), keys, title, ghost, bare, theme) if keys else ""
+    return (
+        _player(database(), keys, title, ghost, bare, theme)
+        if any(result.trajectory_key for _, result in tracks)
+        else ""
+    )
 
 
 @st.cache_data(show_spinner="measuring the motion", max_entries=30)
 def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: bool, bare: bool, theme: Theme) -> str:
     store = _store(where)
     try:
-        scene, found = tracks_of(store, [(label, store.result(number)) for label, number in tracks], notes=False)
+        named = [(label, store.result(number)) for label, number in tracks]
+        scene, found = tracks_of(store, named, notes=False)
     except StoreError:  # of a database that was made by hand
         return ""
-    return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme) if found else ""
+    absent = absent_motions(named)
+    return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme, absent=absent) if found else ""
 
 
 # --- links --------------------------------------------------------------------------------------------------------

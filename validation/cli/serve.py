@@ -191,7 +191,7 @@ def motion(request: dict[str, Any]) -> dict[str, Any]:
 def _motion(store: Store, result: Result, folder: Path) -> dict[str, Any]:
     """Arrays and page go to files. Raises ClickException where there is no motion."""
     case = result.case
-    moved = store.trajectory(result.trajectory_key) if result.trajectory_key else None
+    moved = store.trajectory(result.trajectory_key) if result.trajectory_hash else None
     if moved is None:
         why = f" ({result.reason})" if result.reason else ""
         raise click.ClickException(f"{case.label} × {engine_token(case)}: no motion, {result.outcome}{why}")

@@ -48,7 +48,7 @@ def command(
     """
     from validation.cli.views import resumable
     from validation.report.motion import motion_gif, motion_png
-    from validation.report.motion_files import tracks_of, tracks_of_comparison
+    from validation.report.motion_files import absent_motions, tracks_of, tracks_of_comparison
     from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.running.runner import Limits
@@ -58,13 +58,15 @@ def command(
     with open_store(database) as store:
         asked = Options(scenarios=(scenario,), engines=engines, limits=Limits(), database=database, progress=Shown())
         if comparison is not None:
-            label, of, table = scenario, f"comparison {comparison}", ""
+            label, of, table, absent = scenario, f"comparison {comparison}", "", list[str]()
             scene, tracks = tracks_of_comparison(store, comparison, scenario)
         else:
             with resumable(database):
                 number, results = stored_or_run(store, asked, run, command_line())
             label, of = results[0].case.label, f"run {number}"
-            scene, tracks = tracks_of(store, [(result.case.engine_label, result) for result in results])
+            named = [(result.case.engine_label, result) for result in results]
+            absent = absent_motions(named)
+            scene, tracks = tracks_of(store, named)
             table = render_case(results, store.verdicts(number))
         if at is not None and not 0.0 <= at <= scene.duration:
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
@@ -84,7 +86,7 @@ def command(
     if not (html or gif or png):
         page = Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
     if page:
-        page.write_text(motion_html(scene, tracks, f"{label}, {of}"), encoding="utf-8")
+        page.write_text(motion_html(scene, tracks, f"{label}, {of}", absent=absent), encoding="utf-8")
     for path in filter(None, (gif, png, page)):
         click.echo(f"wrote {path}")
     if page and page != html and not no_open:

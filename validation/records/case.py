@@ -73,7 +73,9 @@ class Result:
     outcomes: tuple[Outcome, ...] | None = None  # what happened; None: not known, for instance without a motion
     headline: str = ""  # the metric that stands for the scenario in a single cell
     trajectory_hash: str = ""  # over the engine's own state: equal means the same motion, bit for bit; "" without one
-    trajectory_key: str = ""  # of the stored samples, contacts included: what `Store.trajectory` takes; "" without one
+    trajectory_key: str = ""
+    """Of the stored samples, contacts included: what `Store.trajectory` takes; "" without one. Of a case that broke
+    they end early, are there to be shown, and have no hash: nothing is compared by them."""
     wall_time: float = 0.0  # s, of the whole process
     peak_memory: int = 0  # bytes, resident
     step_count: int = 0
@@ -82,7 +84,7 @@ class Result:
     number: int = 0  # of the case in the database; 0: not stored
     trajectory: Trajectory | None = field(default=None, repr=False, compare=False)
     """Of a run that goes on; what comes from the store is fetched by its key."""
-    encoded: bytes = field(default=b"", repr=False, compare=False)  # the trajectory as it came, in place of `to_bytes`
+    encoded: bytes = field(default=b"", repr=False, compare=False)  # as `Simulation` has it
 
     @property
     def key(self) -> str:

@@ -18,7 +18,9 @@ class Simulation:
     outcome: Status
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
     trajectory: Trajectory | None = None
-    encoded: bytes = b""  # the trajectory as it came from another process, in place of `to_bytes`
+    encoded: bytes = b""
+    """The trajectory as it came from another process, in place of `to_bytes`; of one that broke, which has none, its
+    samples up to the last finite one, if it was recorded."""
     step_times: NDArray[np.float64] | None = None  # (N,) s, wall time of each step, inside the engine alone
     cpu_share: float = 1.0  # of a core, that its process had while it simulated
     wall_time: float = 0.0  # s, of the whole process from fork to reply

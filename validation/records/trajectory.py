@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reference_engine.array_types import Array, Indices
 
 FORMAT = 1
+GONE = 1e9  # m, m/s, rad/s: what is beyond in a motion that broke shows nothing
 
 
 class TrajectoryError(ValueError):
@@ -139,6 +140,7 @@ class SpatialTrajectory(_Trajectory):
 
 
 Trajectory = PlanarTrajectory | SpatialTrajectory
+T = TypeVar("T", Contacts, Impacts)
 
 
 def with_samples(motion: Trajectory, time: Array, state: Mapping[str, Any]) -> Trajectory:
@@ -156,6 +158,32 @@ def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
         return None
     sample, body = divmod(int(np.argmax(bad)), bodies)
     return float(trajectory.time[sample]), body
+
+
+def finite_section(trajectory: Trajectory) -> Trajectory | None:
+    """What is before the first sample with a number that is not finite or above GONE, m or m/s; None where that is
+    less than two samples."""
+    within = np.ones(trajectory.time.size, bool)
+    for name in trajectory.STATE:
+        within &= (np.abs(getattr(trajectory, name)) < GONE).all(axis=(1, 2))
+    if within.all():
+        return trajectory
+    samples = int(np.argmin(within))
+    if samples < 2:
+        return None
+    state: dict[str, Any] = {name: getattr(trajectory, name)[:samples] for name in trajectory.STATE}
+    contacts, impacts = trajectory.contacts, trajectory.impacts
+    if contacts is not None:
+        contacts = _rows(contacts, contacts.sample < samples)
+    if impacts is not None:
+        impacts = _rows(impacts, impacts.time <= trajectory.time[samples - 1])
+    time = trajectory.time[:samples]
+    return replace(trajectory, time=time, **state, state_hash="", contacts=contacts, impacts=impacts)
+
+
+def _rows(table: T, chosen: NDArray[np.bool_]) -> T:
+    given = {f.name: getattr(table, f.name) for f in fields(table)}
+    return replace(table, **{name: array[chosen] for name, array in given.items() if array is not None})
 
 
 def time_not_covered(trajectory: Trajectory, duration: float) -> str | None:

@@ -16,7 +16,7 @@
               contacts  [[a, b, gap, ...point]], m, as `player.contacts_at` has them; boundaries count on after bodies
      options  exaggerate {factor, from: [poses, or null, for each layer]}: displacements from these poses, enlarged
               legend    true: an arrow with its force in N
-              marked    bodies whose outlines are thick
+              marked    body, or bodies, whose outlines are thick
               caption   lines of words at the top
    drawing.toScreen(point), drawing.toWorld(x, y, through)    CSS pixels of the canvas; in space the point on the plane
                                                           across the view that has the point `through`
@@ -232,7 +232,7 @@ class Drawing {
     layers.forEach((layer, i) => {
       const from = options.exaggerate && options.exaggerate.from[i];
       const shown = from ? exaggerated(layer.poses, from, options.exaggerate.factor, scene.planar) : layer.poses;
-      this.drawBodies(layer, shown, options.marked || []);
+      this.drawBodies(layer, shown, [].concat(options.marked ?? []));
       if (!layer.ghost) this.drawContacts(layer, shown);
     });
     if (options.legend) this.drawLegend();

@@ -22,6 +22,7 @@ from validation.records.trajectory import Trajectory
 from validation.report.motion import Event, Track, motion_gif, motion_png
 from validation.report.motion_events import differences, happened, passed_limits
 from validation.report.player import motion_html
+from validation.report.sentences import describe_outcome
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
 
@@ -33,11 +34,13 @@ def motion_files(
 ) -> tuple[Path, Path]:
     """The page and the picture, a GIF where it is to move; the folder is made."""
     accepted = [("accepted", baseline.result)] if baseline is not None else []
-    scene, tracks = tracks_of(store, [(result.case.engine_label, result), *accepted])
+    named = [(result.case.engine_label, result), *accepted]
+    scene, tracks = tracks_of(store, named)
     name = re.sub(r"[^\w.=-]+", "-", f"{result.case.label}-{engine_token(result.case)}").strip("-.")[:150]
     folder.mkdir(parents=True, exist_ok=True)
     page, picture = folder / f"{name}.html", folder / f"{name}.{'gif' if moving else 'png'}"
-    page.write_text(motion_html(scene, tracks, f"{result.case.label}, run {result.run}"), encoding="utf-8")
+    title, absent = f"{result.case.label}, run {result.run}", absent_motions(named)
+    page.write_text(motion_html(scene, tracks, title, absent=absent), encoding="utf-8")
     if moving:
         motion_gif(scene, tracks, picture, most=FRAMES)
     else:
@@ -60,9 +63,25 @@ def tracks_of(store: Store, named: Sequence[tuple[str, Result]], *, notes: bool 
             continue
         note = result.case.identity.profile if notes else ""
         with suppress(MismatchError):  # of a database that was made by hand
-            tracks.append(track_of(scene, trajectory, label, note, result, store.verdict_on(result.number)))
+            track = track_of(scene, trajectory, label, note, result, store.verdict_on(result.number))
+            tracks.append(replace(track, ended=_ended(result)))
             engines.append(result.case.identity.engine)
     return scene, with_differences(scene, tracks, engines)
+
+
+def _ended(result: Result) -> str:
+    if result.outcome == "completed":
+        return ""
+    return f"{describe_outcome(result.outcome, result.reason)}; shown up to its last finite sample"
+
+
+def absent_motions(named: Sequence[tuple[str, Result]]) -> list[str]:
+    """Why there is no motion of these, a sentence each."""
+    return [
+        f"{label}: {describe_outcome(result.outcome, result.reason)}; no motion of it is stored"
+        for label, result in named
+        if not result.trajectory_key and result.outcome != "declined"
+    ]
 
 
 def with_differences(scene: Scene, tracks: list[Track], engines: Sequence[str]) -> list[Track]:

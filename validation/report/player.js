@@ -276,6 +276,8 @@ if (impacts.length) {
   chip.type = "button";
   chip.onclick = () => goAlong(apart(impacts.map(impact => impact.time)), true);
 }
+for (const sentence of data.absent) made("li", sentence, element("absent"));
+element("absent").hidden = !data.absent.length;
 made("option", "the start", element("from")).value = "";
 if (tracks.length > 1) for (const track of tracks) made("option", track.label, element("from")).value = track.index;
 element("exaggerate").oninput = element("from").onchange = () => {

@@ -39,11 +39,12 @@ def motion_html(
     ghost: bool = False,
     bare: bool = False,
     theme: Theme = "",
+    absent: Sequence[str] = (),
 ) -> str:
     """Play, steps, events, zoom, exaggeration, export; spatial scenes turn by dragging.
 
     `ghost` begins with all tracks over each other; `bare` leaves title, curves and most of the bar out. Without a theme
-    the page is light or dark as the reader's system is.
+    the page is light or dark as the reader's system is. `absent` are sentences about motions that there are not.
     """
     centre, half = motion.extent(scene, tracks)
     data = {
@@ -52,6 +53,7 @@ def motion_html(
         "forceShown": motion.FORCE_SHOWN,
         "ghost": ghost,
         "bare": bare,
+        "absent": list(absent),
         "tracks": [_track(scene, track) for track in tracks],
     }
     page = files("validation.report").joinpath("player.html").read_text(encoding="utf-8")

@@ -73,6 +73,6 @@ def with_motions(store: Store, baseline: Baseline | None, found: Result) -> tupl
     old = baseline.result
     if old.case.scene_hash != found.case.scene_hash or not bits_are_compared(old.case, found.case):
         return baseline, found
-    before = store.trajectory(old.trajectory_key) if old.trajectory_key else None
+    before = store.trajectory(old.trajectory_key) if old.trajectory_key and old.trajectory_hash else None
     after = found.trajectory or (store.trajectory(found.trajectory_key) if found.trajectory_key else None)
     return replace(baseline, result=replace(old, trajectory=before)), replace(found, trajectory=after)

@@ -356,9 +356,9 @@ def simulation_of(reply: Reply) -> Simulation:
         wall_time=header.get("wall_time", 0.0),
         peak_memory=header.get("peak_memory", 0),
     )
+    size = header.get("trajectory_bytes", 0)
     if header["outcome"] != "completed":
-        return simulation
-    size = header["trajectory_bytes"]
+        return replace(simulation, encoded=reply.body[:size])
     encoded, times = reply.body[:size], np.frombuffer(reply.body[size:], "<f8")
     try:
         trajectory = from_bytes(encoded)

@@ -228,9 +228,9 @@ def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
 
 
 def packed_motion(result: Result) -> dict[str, Any] | None:
-    if result.trajectory is None:
+    plain = result.encoded or (to_bytes(result.trajectory) if result.trajectory else b"")
+    if not plain:
         return None
-    plain = result.encoded or to_bytes(result.trajectory)
     # Over the bytes, not the state: two cases may move alike and report different contacts.
     return {"key": hashlib.sha256(plain).hexdigest(), "data": pack(plain)}
 

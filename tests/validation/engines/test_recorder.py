@@ -1,9 +1,10 @@
 """The recorder: what it keeps does not depend on how an adapter hands the state over."""
 
 import numpy as np
+import pytest
 
 from scenarios.catalogue import scenario_of
-from validation.engines.shared.recorder import World, collected_step_times, record
+from validation.engines.shared.recorder import World, collected_broken_motions, collected_step_times, record
 
 DT = 1.0 / 240.0
 SCENE = scenario_of("bouncing-ball").scene
@@ -67,3 +68,20 @@ def test_every_step_around_an_impact_is_kept_and_sixty_samples_a_second_at_most_
         assert set(range(impact - 2, impact + 2)) <= set(kept.tolist())
     quiet = kept[(kept % 100 > 3) & (kept % 100 < 97)]
     assert len(quiet) / (len(set((quiet // 100).tolist())) * 93 * DT) <= 60.0
+
+
+class Failing(Bouncing):
+    def step(self, *, watched: bool) -> None:
+        super().step(watched=watched)
+        if self.step_number == 200:
+            raise ArithmeticError("singular")
+
+
+def test_what_was_recorded_before_an_engine_raised_is_collected():
+    with collected_broken_motions() as motions, pytest.raises(ArithmeticError, match="singular"):
+        record(Failing(as_bytes=True), SCENE, DT)
+    (motion,) = motions
+    assert motion.time[-1] == pytest.approx(199 * DT)
+    with collected_broken_motions() as motions:
+        record(Bouncing(as_bytes=True), SCENE, DT)
+    assert motions == []

@@ -17,7 +17,7 @@ import pytest
 from scenarios.scene import parse_scene
 from tests.browser import needs_browser, opened_browser
 from tests.validation.store.made import falling, tumbling
-from validation.records.trajectory import Contacts, PlanarTrajectory
+from validation.records.trajectory import Contacts, PlanarTrajectory, finite_section
 from validation.report.motion import Event, Track
 from validation.report.player import motion_html
 
@@ -125,6 +125,13 @@ def test_it_jumps_to_the_first_difference_and_shows_whose_it_is(show: Any) -> No
     assert time_of(page) == pytest.approx(10 / 60, abs=1e-12)
     assert page.inner_text("#what") == "now: first difference from accepted: upper, x"
     assert page.evaluate("marked") == [1]
+    thick = """marked => {
+      const {drawing} = panels[0], g = drawing.context, widths = [], stroke = g.stroke.bind(g);
+      g.stroke = () => { widths.push(g.lineWidth); stroke(); };
+      drawing.draw([layerAt(tracks[0], 0, false)], {marked});
+      return widths.filter(wide => wide === 3).length;
+    }"""
+    assert [page.evaluate(thick, marked) for marked in ([1], 1, None)] == [1, 1, 0]
     page.keyboard.press("Home")
     page.keyboard.press("PageDown")
     assert time_of(page) == pytest.approx(10 / 60, abs=1e-12)
@@ -299,3 +306,21 @@ def test_the_picture_the_motion_and_the_page_are_saved_as_files(show: Any) -> No
     again = show(copy)
     assert again.evaluate("JSON.stringify(data)") == page.evaluate("JSON.stringify(data)")
     assert again.evaluate("panels.length") == 2 and not re.search(r"https?:|src=|@import", copy)
+
+
+def test_a_motion_that_ends_early_says_why_and_is_jumped_to(show: Any) -> None:
+    """The fault: "A failed case shows the accepted motion only, without saying that its own is missing, and not its
+    finite part"."""
+    broken = resting()
+    broken.pose[12:] = np.nan
+    part = finite_section(broken)
+    assert part is not None
+    new = Track(label="now", trajectory=part, ended="not finite; shown up to its last finite sample")
+    tracks = [new, Track(label="accepted", trajectory=resting())]
+    page = show(motion_html(PLANAR, tracks, "x", absent=["gone: crashed"]))
+    assert "not finite; shown up to its last finite sample" in page.inner_text("figcaption")
+    assert page.inner_text("#absent") == "gone: crashed"
+    page.keyboard.press("PageDown")
+    assert time_of(page) == pytest.approx(11 / 60, abs=1e-12)
+    page.evaluate("() => { window.seen = []; panels[0].drawing.words = w => seen.push(w); goTo(0.4); }")
+    assert "now ended at 0.1833 s" in page.evaluate("seen")

@@ -21,6 +21,7 @@ from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
 from validation.records.case import Result
+from validation.records.trajectory import first_not_finite, from_bytes
 from validation.running.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
 from validation.running.processes.pool import Pool
 from validation.running.processes.processor import left_alone
@@ -77,6 +78,15 @@ def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
     assert "'block'" in reasons["broken:fault=nan"]
     assert results["pymunk"].measurements
     assert not results["broken:fault=nan"].measurements
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.parametrize("fault", ["nan", "stops"])
+def test_what_broke_has_its_finite_section_to_be_shown_and_no_hash_to_be_compared_by(fault: str) -> None:
+    [result] = run([f"broken:fault={fault}"], "bouncing-ball").values()
+    assert result.trajectory is None and result.trajectory_hash == "" and not result.measurements
+    part = from_bytes(result.encoded)
+    assert len(part.time) > 10 and first_not_finite(part) is None
 
 
 @pytest.mark.usefixtures("broken_engine")

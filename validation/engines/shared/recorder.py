@@ -10,8 +10,8 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,28 +36,41 @@ State = bytes | Sequence[Any]
 Rows = Sequence[Any]
 """a, b, points, normals, gaps, impulses on b: the columns of `Contacts`, of one sample."""
 
+T = TypeVar("T")
+BeforeStep = Callable[["World", int], None]
+
 _collectors: list[list[float]] = []
+_collectors_of_broken: list[list[Trajectory]] = []
 
 
 class AnswerError(TypeError):
     """An engine answered something other than the protocol has; one line: what, what was found, what it should be."""
 
 
-@contextmanager
-def collected_step_times() -> Iterator[list[float]]:
+def collected_step_times() -> AbstractContextManager[list[float]]:
     """Collects the wall time of each step (s) of whatever records inside; times are no part of a trajectory."""
-    times: list[float] = []
-    _collectors.append(times)
-    try:
-        yield times
-    finally:
-        _collectors.remove(times)
+    return _collected(_collectors)
 
 
 def report_step_times(times: Sequence[float]) -> None:
     """For an engine that steps in bulk and has timed itself."""
     for collector in _collectors:
         collector.extend(times)
+
+
+def collected_broken_motions() -> AbstractContextManager[list[Trajectory]]:
+    """Collects what was recorded before an engine raised something."""
+    return _collected(_collectors_of_broken)
+
+
+@contextmanager
+def _collected(collectors: list[list[T]]) -> Iterator[list[T]]:
+    collected: list[T] = []
+    collectors.append(collected)
+    try:
+        yield collected
+    finally:
+        collectors.remove(collected)
 
 
 def step_count(scene: Scene, dt: float) -> int:
@@ -173,9 +186,7 @@ def state_of(world: World) -> list[Array]:
     return [np.array(part, np.float64) for part in parts]
 
 
-def record(
-    world: World, scene: Scene, dt: float, *, before_step: Callable[[World, int], None] | None = None
-) -> Trajectory:
+def record(world: World, scene: Scene, dt: float, *, before_step: BeforeStep | None = None) -> Trajectory:
     """The motion over the scene's duration. `before_step` may push the world; steps are counted from 1.
 
     The times of a world that another took the place of are not reported.
@@ -184,25 +195,43 @@ def record(
         raise AnswerError(f"build returned {world!r:.60} ({type(world).__name__}); it should be a World")
     while True:
         recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
-        times = []
-        recorder.take(world)
-        for step in range(1, recorder.step_count + 1):
-            if before_step is not None:
-                before_step(world, step)
-            watched = recorder.wants_contacts(step)
-            started = time.perf_counter()
-            world.step(watched=watched)
-            if not (watched and world.slowed_by_watching):
-                times.append(time.perf_counter() - started)
-            recorder.take(world)
-            if watched and (rows := world.contacts()) is not None:
-                recorder.add_contacts(*rows)
-        motion = recorder.trajectory()
-        instead = world.finish(motion)
+        with _reported_if_broken(recorder):
+            times = _recorded_steps(recorder, world, before_step)
+            motion = recorder.trajectory()
+            instead = world.finish(motion)
         if instead is None:
             report_step_times(times)
             return motion
         world = instead
+
+
+def _recorded_steps(recorder: Recorder, world: World, before_step: Callable[[World, int], None] | None) -> list[float]:
+    """Takes all steps; wall times of those that are timed, s."""
+    times = []
+    recorder.take(world)
+    for step in range(1, recorder.step_count + 1):
+        if before_step is not None:
+            before_step(world, step)
+        watched = recorder.wants_contacts(step)
+        started = time.perf_counter()
+        world.step(watched=watched)
+        if not (watched and world.slowed_by_watching):
+            times.append(time.perf_counter() - started)
+        recorder.take(world)
+        if watched and (rows := world.contacts()) is not None:
+            recorder.add_contacts(*rows)
+    return times
+
+
+@contextmanager
+def _reported_if_broken(recorder: Recorder) -> Iterator[None]:
+    try:
+        yield
+    except Exception:
+        for collector in _collectors_of_broken:
+            with suppress(Exception):  # what has no samples, or cannot be decoded, is no motion
+                collector.append(recorder.trajectory())
+        raise
 
 
 class Recorder:
@@ -282,8 +311,7 @@ class Recorder:
     def add_contacts(self, a: Any, b: Any, point: Any, normal: Any, gap: Any, impulse: Any) -> None:
         """The contacts that the engine reports for the state just read, a row each; conventions as in `Contacts`.
 
-        Arrays or sequences of K rows; copied, because an engine's arrays are often views of what its next step
-        overwrites.
+        Arrays or sequences of K rows; copied: an engine's arrays are often views of what its next step overwrites.
         """
         if len(a):
             self._contacts.append(

@@ -10,9 +10,16 @@ from scenarios.scene import Scene
 from validation.engines.answers import declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
-from validation.engines.shared.recorder import collected_step_times
+from validation.engines.shared.recorder import collected_broken_motions, collected_step_times
 from validation.engines.shared.replay import one_step
-from validation.records.trajectory import first_not_finite, from_bytes, time_not_covered, to_bytes
+from validation.records.trajectory import (
+    Trajectory,
+    finite_section,
+    first_not_finite,
+    from_bytes,
+    time_not_covered,
+    to_bytes,
+)
 from validation.running.processes.frames import pack
 from validation.running.processes.live import run_live
 
@@ -45,20 +52,21 @@ def simulate(
     """`exercise`: of an ability, as `validation.engines.answers` has them, in place of the plain motion."""
     started, started_cpu = time.perf_counter(), time.process_time()
     try:
-        with collected_step_times() as step_times:
+        with collected_step_times() as step_times, collected_broken_motions() as recorded:
             if exercise is None:
                 trajectory = simulated(engine, scene, dt, settings)
             else:
                 trajectory = exercised(engine, scene, dt, settings, exercise)
         wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     except Exception as error:
-        return failed(engine, error)
+        return failed(engine, error, *recorded)
     if found := first_not_finite(trajectory):
         time_found, index = found
         name = scene.bodies[index].name
-        return pack({"outcome": "not_finite", "reason": f"body {name!r} is not finite from t = {time_found:.6g} s"})
-    if reason := time_not_covered(trajectory, scene.duration):
-        return pack({"outcome": "crashed", "reason": reason})
+        reason = f"body {name!r} is not finite from t = {time_found:.6g} s"
+        return broken({"outcome": "not_finite", "reason": reason}, trajectory)
+    if uncovered := time_not_covered(trajectory, scene.duration):
+        return broken({"outcome": "crashed", "reason": uncovered}, trajectory)
     # An engine that does not record step by step has its whole simulation counted as stepping.
     times = np.array(step_times or [wall])
     encoded = to_bytes(trajectory)
@@ -92,13 +100,22 @@ def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int
     return pack({"outcome": "completed", "reason": ""})
 
 
-def failed(engine: Any, error: Exception) -> bytes:
-    """Whatever an engine raises is its outcome, with its words."""
+def failed(engine: Any, error: Exception, *recorded: Trajectory) -> bytes:
+    """Whatever an engine raises is its outcome, with its words; `recorded` is its motion so far."""
     match error:
         case DeclinedError():
             return pack({"outcome": "declined", "reason": str(error)})
         case NotFiniteError():
-            return pack({"outcome": "not_finite", "reason": str(error)})
+            return broken({"outcome": "not_finite", "reason": str(error)}, *recorded)
         case MemoryError():
             return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
-    return pack(failure(error, adapted(engine)))
+    return broken(failure(error, adapted(engine)), *recorded)
+
+
+def broken(header: dict[str, Any], *recorded: Trajectory) -> bytes:
+    """With the finite section of the motion, to be shown: it is measured and judged by nobody."""
+    shown = finite_section(recorded[-1]) if recorded else None
+    if shown is None:
+        return pack(header)
+    encoded = to_bytes(shown)
+    return pack(header | {"trajectory_bytes": len(encoded)}, encoded)
