@@ -17,11 +17,13 @@ from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
 from scenarios.mass import bounding_radius
 from scenarios.scene import PlanarScene, Scene, SpatialScene
+from validation.records.quantities import quantity
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 FRAME_RATE = 30.0  # frames/s
 MAX_FRAMES = 1500
 ROUND = 40  # points of a circle
+ARROW, LEGEND = 8, 70  # pixels: an arrow's head, and the longest arrow that shows the scale of forces
 FORCE_SHOWN = 0.15  # s for which a reported contact force stays visible
 CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
 BACKGROUND, GROUND, BODY, EDGE, FORCE, TEXT = "#ffffff", "#b8bec6", "#cfe0f3", "#1f4e79", "#d62728", "#222222"
@@ -293,11 +295,34 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
                     draw.line(moved, fill=GROUND if body.fixed else EDGE, width=1)
             for row in forces[column][k]:
                 point, force = np.array(row[1:]).reshape(2, -1)
-                draw.line(pixels(np.array([point, point + newton * force]), 0), fill=FORCE, width=2)
-            draw.text((6, 4), f"{track.label}   t = {t:.2f} s", fill=TEXT)
+                _draw_arrow(draw, *pixels(np.array([point, point + newton * force]), 0))
+            if track.trajectory.contacts is not None:
+                _draw_scale(draw, newton * scale, size + 10)
+            ended = f", ended at {track.trajectory.time[-1]:.4g} s" if track.ended else ""
+            draw.text((6, 4), f"{track.label}   t = {t:.2f} s{ended}", fill=TEXT)
             image.paste(panel, (left, 0))
         images.append(image)
     return images
+
+
+def _draw_arrow(draw: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    along = np.subtract(end, start)
+    length = float(np.hypot(*along))
+    if length < 1.0:
+        return
+    head = min(ARROW, 0.5 * length) / length * along
+    across = 0.45 * np.array([-head[1], head[0]])
+    draw.line([start, tuple(end - head)], fill=FORCE, width=2)
+    draw.polygon([end, tuple(end - head + across), tuple(end - head - across)], fill=FORCE)
+
+
+def _draw_scale(draw: Any, each: float, y: float) -> None:
+    """An arrow with its force, of which a newton is `each` pixels long: 1, 2 or 5 times a power of ten."""
+    most = LEGEND / each
+    power = 10.0 ** math.floor(math.log10(most))
+    force = power * max(k for k in (1, 2, 5) if k * power <= most)
+    _draw_arrow(draw, (8.0, y), (8.0 + each * force, y))
+    draw.text((14.0 + each * force, y - 6), quantity(force, "N"), fill=FORCE)
 
 
 def _moved(line: Array, pose: Array) -> Array:

@@ -261,6 +261,7 @@ for (const [id, act] of Object.entries({
   in: () => zoom(1.5), out: () => zoom(1 / 1.5), reset: resetView,
 })) element(id).onclick = act;
 element("event").disabled = element("eventBack").disabled = !jumps.length;
+element("what").hidden = element("marks").hidden = element("events").hidden = !jumps.length;
 element("marks").onclick = ({offsetX}) => {
   const time = (offsetX - THUMB) / (slider.clientWidth - 2 * THUMB) * end;
   goTo(jumps.length ? jumps.reduce((a, b) => Math.abs(b - time) < Math.abs(a - time) ? b : a) : time);

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
+import pytest
+from PIL import Image
 
 from scenarios.catalogue import scenario_of
 from scenarios.scene import HalfPlane, Scene
@@ -12,7 +15,7 @@ from tests.validation.store.made import falling, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
 from validation.records.trajectory import Trajectory
-from validation.report.motion import forces_at
+from validation.report.motion import Track, forces_at, motion_png
 
 DT = 1.0 / 240.0
 
@@ -48,3 +51,21 @@ def test_a_force_on_a_fixed_body_is_drawn_on_the_one_that_moves() -> None:
     on_ground = scene().model_copy(update={"boundaries": (HalfPlane(name="ground"),)})
     (rows,) = forces_at(on_ground, dataclasses.replace(motion, contacts=contacts), np.array([3 / 60]))
     np.testing.assert_allclose(rows, [[0, 0, 0, 0, 0.5 / motion.dt]])
+
+
+def test_a_picture_has_arrows_with_heads_and_their_scale(tmp_path: Path) -> None:
+    """The heaviest body's weight is a tenth of the picture; the arrow's head is wider than its shaft."""
+    motion = falling(bodies=1, contact_impulse=-9.81 * DT)
+    known = motion.contacts
+    assert known is not None
+    contacts = dataclasses.replace(known, a=np.array([0]), b=np.array([1]), point=np.array([[0.0, 9.0]]))
+    on_ground = scene().model_copy(update={"boundaries": (HalfPlane(name="ground"),)})
+    track = Track(label="x", trajectory=dataclasses.replace(motion, contacts=contacts))
+    motion_png(on_ground, [track], tmp_path / "x.png", at=0.05, size=400)
+    pixels = np.asarray(Image.open(tmp_path / "x.png").convert("RGB")).astype(int)
+    red = (np.abs(pixels - [214, 39, 40]) < 3).all(axis=2)
+    above, below = red[:370], red[390:]
+    assert above.any(axis=1).sum() == pytest.approx(40, abs=2)
+    widths = above.sum(axis=1)
+    assert widths.max() >= 6 and 2 <= widths[widths > 0][-5] <= 3
+    assert below.any(), "the scale"
