@@ -49,6 +49,10 @@ def contrast(new: float, old: float, unit: str, resolutions: Resolutions = (None
         quantity(value, unit, digits=digits, resolution=resolution, beside=(*both, *filter(None, resolutions)))
         for value, resolution in zip(both, resolutions)
     )
+    if digits == ALL_DIGITS and first == second and new != old and math.isfinite(new) and math.isfinite(old):
+        first, second = (
+            f"{float(value)!r} {unit}".removesuffix(" 1") for value in both
+        )  # the prefix has rounded a bit away
     return first, second
 
 

@@ -54,7 +54,7 @@ class Camera {
   }
   reset() {
     [this.azimuth, this.elevation] = this.scene.camera;
-    this.zoom = 1; this.right = 0; this.up = 0;
+    Object.assign(this, {zoom: 1, right: 0, up: 0});
   }
   get moved() { return this.zoom !== 1 || this.right !== 0 || this.up !== 0; }
   /** About a point of the picture, in units of half of it. */
@@ -72,8 +72,8 @@ class Camera {
   /** What of a world vector points right, up and to the eye. */
   get axes() {
     if (this.scene.planar) return [[1, 0], [0, 1], [0, 0]];
-    const ca = Math.cos(this.azimuth), sa = Math.sin(this.azimuth);
-    const ce = Math.cos(this.elevation), se = Math.sin(this.elevation);
+    const {azimuth, elevation} = this, {cos, sin} = Math;
+    const ca = cos(azimuth), sa = sin(azimuth), ce = cos(elevation), se = sin(elevation);
     return [[ca, sa, 0], [-sa * se, ca * se, ce], [sa * ce, -ca * ce, se]];
   }
 }
@@ -151,10 +151,8 @@ function isInside(x, y, points) {
 class Drawing {
   constructor(canvas, scene, camera) {
     Object.assign(this, {canvas, scene, camera, palette: PALETTES.light, poseWidth: scene.planar ? 3 : 7});
-    this.dimension = scene.planar ? 2 : 3;
-    this.bodies = scene.outlines.length;
+    Object.assign(this, {dimension: scene.planar ? 2 : 3, bodies: scene.outlines.length, pointers: new Map()});
     this.context = canvas.getContext("2d");
-    this.pointers = new Map();
     this.resize(300, 300);
   }
 
@@ -211,11 +209,11 @@ class Drawing {
     let found = -1, nearest = -Infinity;
     for (let body = 0; body < this.bodies; body++) {
       if (scene.fixed[body]) continue;
-      const lines = scene.outlines[body].map(line => line.map(point => this.toScreen(this.moved(point, poses, body))));
       const at = body * this.poseWidth, eye = this.axes[2];
+      const lines = scene.outlines[body].map(line => line.map(point => this.toScreen(this.moved(point, poses, body))));
       const depth = scene.planar ? body : eye[0] * poses[at] + eye[1] * poses[at + 1] + eye[2] * poses[at + 2];
-      const inside = scene.planar
-        ? lines.some(line => line.length > 2 && isInside(x, y, line)) : isInside(x, y, convexHull(lines.flat()));
+      const areas = scene.planar ? lines.filter(line => line.length > 2) : [convexHull(lines.flat())];
+      const inside = areas.some(area => isInside(x, y, area));
       if (inside && depth >= nearest) [found, nearest] = [body, depth];
     }
     return found;
@@ -225,15 +223,16 @@ class Drawing {
     const g = this.context, {palette, scene} = this;
     this.view();
     g.clearRect(0, 0, this.width, this.height);
-    g.lineWidth = 1.5; g.strokeStyle = palette.ground;
-    g.beginPath();
+    g.lineWidth = 1.5; g.strokeStyle = palette.ground; g.beginPath();
     for (const line of scene.boundaries) this.trace(line);
     g.stroke();
     layers.forEach((layer, i) => {
       const from = options.exaggerate && options.exaggerate.from[i];
       const shown = from ? exaggerated(layer.poses, from, options.exaggerate.factor, scene.planar) : layer.poses;
       this.drawBodies(layer, shown, [].concat(options.marked ?? []));
-      if (!layer.ghost) this.drawContacts(layer, shown);
+      if (layer.ghost) return;
+      this.drawLinks(shown);
+      this.drawContacts(layer, shown);
     });
     if (options.legend) this.drawLegend();
     [].concat(options.caption || []).forEach((line, i) => this.words(line, 6, 16 + 16 * i, palette.text));
@@ -241,9 +240,8 @@ class Drawing {
 
   words(text, x, y, colour) {
     const g = this.context;
-    g.font = FONT; g.lineWidth = 3; g.lineJoin = "round";
-    g.strokeStyle = this.palette.back; g.strokeText(text, x, y);
-    g.fillStyle = colour; g.fillText(text, x, y);
+    Object.assign(g, {font: FONT, lineWidth: 3, lineJoin: "round", strokeStyle: this.palette.back, fillStyle: colour});
+    g.strokeText(text, x, y); g.fillText(text, x, y);
   }
 
   trace(points) {
@@ -267,8 +265,7 @@ class Drawing {
     }
     for (let i = 0; i < line.length; i++) {
       const [u, v, w = 0] = line[i];
-      const px = x + s * (right[0] * u + right[1] * v + right[2] * w);
-      const py = y - s * (up[0] * u + up[1] * v + up[2] * w);
+      const px = x + s * (right[0] * u + right[1] * v + right[2] * w), py = y - s * (up[0] * u + up[1] * v + up[2] * w);
       i ? g.lineTo(px, py) : g.moveTo(px, py);
     }
   }
@@ -296,6 +293,24 @@ class Drawing {
       }
     }
     g.setLineDash([]);
+  }
+
+  /** Joints and springs: a line, dashed for a spring, with dots at its ends, and faint ones to the centres of mass. */
+  drawLinks(poses) {
+    const g = this.context;
+    g.strokeStyle = g.fillStyle = this.palette.soft; g.lineWidth = 1.5;
+    for (const {a, b, from, to, elastic} of this.scene.links) {
+      const centre = i => this.toScreen(poses.subarray(i * this.poseWidth, i * this.poseWidth + this.dimension));
+      const [x, y] = this.toScreen(this.moved(from, poses, a));
+      const [tx, ty] = this.toScreen(b < 0 ? to : this.moved(to, poses, b));
+      g.setLineDash(elastic ? [3, 3] : []);
+      g.beginPath(); g.moveTo(x, y); g.lineTo(tx, ty); g.stroke();
+      g.setLineDash([]); g.globalAlpha = 0.35;
+      g.beginPath(); g.moveTo(...centre(a)); g.lineTo(x, y);
+      if (b >= 0) { g.moveTo(tx, ty); g.lineTo(...centre(b)); }
+      g.stroke(); g.globalAlpha = 1;
+      g.beginPath(); g.arc(x, y, 2.5, 0, 7); g.moveTo(tx + 2.5, ty); g.arc(tx, ty, 2.5, 0, 7); g.fill();
+    }
   }
 
   /** Points go where the body of which they are goes in the poses shown. */

@@ -33,6 +33,16 @@ def scene_data(scene: Scene, centre: Array, half: float) -> dict[str, Any]:
         "outlines": [[np.round(line, 6).tolist() for line in lines] for lines in motion.outlines(scene)],
         "fixed": [body.fixed for body in scene.bodies],
         "boundaries": [np.round(line, 6).tolist() for line in motion.boundary_outlines(scene, 4 * half)],
+        "links": [
+            {
+                "a": tie.a,
+                "b": -1 if tie.b is None else tie.b,
+                "from": tie.anchor_a.tolist(),
+                "to": tie.anchor_b.tolist(),
+                "elastic": tie.elastic,
+            }
+            for tie in motion.links(scene)
+        ],
         "centre": centre.tolist(),
         "half": half,
         "camera": motion.CAMERA,

@@ -27,6 +27,7 @@ ARROW, LEGEND = 8, 70  # pixels: an arrow's head, and the longest arrow that sho
 FORCE_SHOWN = 0.15  # s for which a reported contact force stays visible
 CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
 BACKGROUND, GROUND, BODY, EDGE, FORCE, TEXT = "#ffffff", "#b8bec6", "#cfe0f3", "#1f4e79", "#d62728", "#222222"
+TIE = "#5b6470"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +132,33 @@ def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
         else:
             lines += [np.array(b.center) + b.radius * circle for circle in _three_circles()]
     return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A joint or a spring, from an anchor in a body to one in another, or in the world."""
+
+    a: int  # body
+    b: int | None  # None: the world
+    anchor_a: Array  # (2,) or (3,) m, in the body
+    anchor_b: Array  # likewise, or in the world
+    elastic: bool  # a spring
+
+
+def links(scene: Scene) -> list[Link]:
+    """All but springs whose end moves along a path: where that is depends on the time, and most of it it is nowhere."""
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    springs = [spring for spring in scene.springs if spring.anchor_path is None]
+    return [
+        Link(
+            a=index[tie.a],
+            b=None if tie.b is None else index[tie.b],
+            anchor_a=np.array(tie.anchor_a),
+            anchor_b=np.array(tie.anchor_b),
+            elastic=k >= len(scene.joints),
+        )
+        for k, tie in enumerate((*scene.joints, *springs))
+    ]
 
 
 # --- frames -----------------------------------------------------------------------------------------------------
@@ -268,6 +296,7 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
     centre, half = extent(scene, tracks)
     shapes = outlines(scene)
     ground = boundary_outlines(scene, 4 * half)
+    ties = links(scene)
     scale = size / (2.0 * half)
     view = _camera(scene)
     poses = [poses_at(track.trajectory, times) for track in tracks]
@@ -293,10 +322,14 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
                     if isinstance(scene, PlanarScene) and len(line) > 2:
                         draw.polygon(moved, fill=GROUND if body.fixed else BODY)
                     draw.line(moved, fill=GROUND if body.fixed else EDGE, width=1)
+            for tie in ties:
+                end = tie.anchor_b if tie.b is None else _moved(tie.anchor_b, poses[column][k][tie.b])
+                start = _moved(tie.anchor_a, poses[column][k][tie.a])
+                draw.line(pixels(np.array([start, end]), 0), fill=TIE, width=1 if tie.elastic else 2)
             for row in forces[column][k]:
                 point, force = np.array(row[1:]).reshape(2, -1)
                 _draw_arrow(draw, *pixels(np.array([point, point + newton * force]), 0))
-            if track.trajectory.contacts is not None:
+            if any(forces[column]):
                 _draw_scale(draw, newton * scale, size + 10)
             ended = f", ended at {track.trajectory.time[-1]:.4g} s" if track.ended else ""
             draw.text((6, 4), f"{track.label}   t = {t:.2f} s{ended}", fill=TEXT)

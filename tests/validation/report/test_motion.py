@@ -15,7 +15,7 @@ from tests.validation.store.made import falling, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
 from validation.records.trajectory import Trajectory
-from validation.report.motion import Track, forces_at, motion_png
+from validation.report.motion import Track, forces_at, links, motion_png
 
 DT = 1.0 / 240.0
 
@@ -69,3 +69,11 @@ def test_a_picture_has_arrows_with_heads_and_their_scale(tmp_path: Path) -> None
     widths = above.sum(axis=1)
     assert widths.max() >= 6 and 2 <= widths[widths > 0][-5] <= 3
     assert below.any(), "the scale"
+
+
+def test_joints_and_springs_are_links_and_a_spring_whose_end_moves_is_none() -> None:
+    tied = links(scenario_of("andrews").scene)
+    assert [one.elastic for one in tied] == [False] * 10 + [True]
+    assert {one.b is None for one in tied} == {True, False}, "some are fixed in the world"
+    towed = scenario_of("towed-body").scene
+    assert len(towed.springs) == 1 and links(towed) == []
