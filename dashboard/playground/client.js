@@ -93,7 +93,7 @@ function showWords(index) {
     if (panel.measured.outcomes.length > 3) add(`and ${panel.measured.outcomes.length - 3} more below`);
   } else if (!panel.live && panel.frames.length <= state.scene.frames) {
     const to = ((panel.frames.length - 1) * state.scene.interval).toFixed(2);
-    add(`computed to ${to} s of ${(state.scene.frames * state.scene.interval).toFixed(2)} s`);
+    add(`computed to ${to} s of ${(state.scene.frames * state.scene.interval).toFixed(2)} s ${panel.frames.length - 1 < shownFrame() ? "(behind)" : ""}`);
   }
 }
 
@@ -106,7 +106,7 @@ function draw() {
     const poses = frame ? frame.poses : Float32Array.from(scene.start.flat());
     view.poses = moving && moving.view === view ? moving.poses : poses;
     view.drawing.draw([{poses: view.poses, colour: view.index, forces: frame && !moving ? frame.forces : [],
-      contacts: frame && !moving ? frame.contacts : []}], {legend: true, marked: chosen});
+      contacts: frame && !moving ? frame.contacts : []}], {legend: true, marked: [chosen]});
     drawBands(view, k);
   }
 }

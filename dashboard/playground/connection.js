@@ -41,7 +41,7 @@ function receive(data) {
 const takers = {
   scene(header) {
     state.scene = header;
-    state.panels = header.setup.engines.map(label => ({label, state: "starting", reason: "", frames: [], sliders: []}));
+    state.panels = header.setup.engines.map(label => ({label, state: "starting", reason: "", frames: [], sliders: [], heard: performance.now()}));
     state.asked = header.at;
     state.bands = header.bands.map(band => ({...band, points: new Map(band.points)}));
     say("");
@@ -50,9 +50,11 @@ const takers = {
     Object.assign(state.panels[header.panel], header);
   },
   frames(header) {
-    const {scene} = state, panel = state.panels[header.panel], bodies = scene.outlines.length;
+    const {scene} = state, panel = state.panels[header.panel];
+    const bodies = scene.outlines.length;
     const wide = scene.planar ? 3 : 7, narrow = scene.planar ? 3 : 6;
     const numbers = new Float32Array(header.body), rest = header.count * bodies * wide;
+    panel.heard = performance.now();
     for (let k = 0; k < header.count; k++) {
       panel.frames[header.first + k] = {
         poses: numbers.subarray(k * bodies * wide, (k + 1) * bodies * wide),
@@ -64,6 +66,7 @@ const takers = {
   },
   cut(header) {
     const panel = state.panels[header.panel];
+    panel.heard = performance.now();
     panel.frames.length = Math.min(panel.frames.length, header.frame);
     panel.measured = null;
   },
@@ -78,10 +81,17 @@ function say(text, wrong = false) {
   place.textContent = text;
 }
 
-/** What the panels that move have in common: the last frame that each of them has. */
+/** The last frame that each panel has that is waited for. What is computed ahead is not, beside a live one, once it
+    takes longer than PATIENCE for its next piece: then it is behind, and says so. */
+const PATIENCE = 1500;  // ms
 function available() {
-  const moving = state.panels.filter(panel => !["declined", "failed"].includes(panel.state) || panel.frames.length);
-  return moving.length ? Math.min(...moving.map(panel => panel.frames.length)) - 1 : -1;
+  const moving = state.panels.filter(panel => !["declined", "failed"].includes(panel.state));
+  const live = moving.some(panel => panel.live && panel.frames.length);
+  const whole = panel => panel.frames.length > state.scene.frames;
+  const late = panel => !panel.live && !whole(panel) && performance.now() - (panel.heard || 0) > PATIENCE;
+  const waited = moving.filter(panel => !(live && late(panel)));
+  if (!waited.length) return Math.max(...state.panels.map(panel => panel.frames.length), 0) - 1;
+  return Math.min(...waited.map(panel => panel.frames.length)) - 1;
 }
 
 /** The address bar of the page around this one. */
