@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-FRAME_HEIGHT = 560  # pixels of the player in a notebook
+FRAME_HEIGHT = 900  # pixels of the player in a notebook
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Any:

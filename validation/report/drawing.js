@@ -168,7 +168,7 @@ class Drawing {
   /** Takes over where the camera is. */
   view() {
     const {camera, scene, width, height} = this;
-    this.half = Math.min(width, height) / 2;
+    this.half = Math.min(width, height / (scene.aspect)) / 2;
     this.scale = this.half * camera.zoom / scene.half;
     this.axes = camera.axes;
     this.x0 = width / 2 + this.half * camera.right;

@@ -25,8 +25,9 @@ def smallest_diameter(scene: Scene) -> float:
     return 2.0 * min(bounding_radius(body.shape) for body in scene.bodies if not body.fixed)
 
 
-def scene_data(scene: Scene, centre: Array, half: float) -> dict[str, Any]:
-    """For JSON: outlines, boundaries and scales; the picture shows `half` m around `centre`, (2,) or (3,) m."""
+def scene_data(scene: Scene, centre: Array, half: float, aspect: float = 1.0) -> dict[str, Any]:
+    """For JSON: outlines, boundaries and scales. The picture shows `half` m to each side of `centre`, (2,) or (3,) m,
+    and `aspect` times as much above and below."""
     return {
         "planar": isinstance(scene, PlanarScene),
         "names": [member.name for member in (*scene.bodies, *scene.boundaries)],
@@ -45,6 +46,7 @@ def scene_data(scene: Scene, centre: Array, half: float) -> dict[str, Any]:
         ],
         "centre": centre.tolist(),
         "half": half,
+        "aspect": aspect,
         "camera": motion.CAMERA,
         "forceScale": motion.force_scale(scene, half),
         "deep": DEEP * smallest_diameter(scene),

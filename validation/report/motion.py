@@ -227,6 +227,7 @@ def reported_forces(scene: Scene, trajectory: Trajectory) -> tuple[Array, list[R
     return reported_times, drawn
 
 
+FLATTEST = 0.45  # of a picture: its height over its width
 CALM = 2.0  # so many times the extent of the calmest of several tracks is shown
 
 
@@ -235,12 +236,25 @@ def extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
 
     Of several motions none that explodes makes the others small.
     """
-    centre, half = _extent(scene, tracks)
-    calm, least = min((_extent(scene, [track]) for track in tracks), key=lambda found: found[1])
-    return (calm, CALM * least) if half > CALM * least else (centre, half)
+    centre, halves = _shown(scene, tracks)
+    return centre, float(np.max(halves))
 
 
-def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
+def aspect(scene: Scene, tracks: Sequence[Track]) -> float:
+    """Height over width of a picture of a planar scene that is wider than high; 1 of any other, which may turn."""
+    if not isinstance(scene, PlanarScene):
+        return 1.0
+    _, (wide, high) = _shown(scene, tracks)
+    return float(np.clip(high / wide, FLATTEST, 1.0))
+
+
+def _shown(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, Array]:
+    centre, halves = _extent(scene, tracks)
+    calm, least = min((_extent(scene, [track]) for track in tracks), key=lambda found: float(np.max(found[1])))
+    return (calm, CALM * least) if np.max(halves) > CALM * np.max(least) else (centre, halves)
+
+
+def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, Array]:
     size = max(bounding_radius(body.shape) for body in scene.bodies if not body.fixed)
     points = []
     for track in tracks:
@@ -257,7 +271,7 @@ def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, float]:
         if b.kind in ("bowl", "hollow-sphere"):
             low = np.minimum(low, np.array(b.center) - 1.05 * b.radius)
             high = np.maximum(high, np.array(b.center) + 1.05 * b.radius)
-    return (low + high) / 2, float(np.max(high - low)) / 2
+    return (low + high) / 2, (high - low) / 2
 
 
 def thin(count: int, most: int) -> slice:
@@ -294,6 +308,7 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
     from PIL import Image, ImageDraw
 
     centre, half = extent(scene, tracks)
+    height = round(aspect(scene, tracks) * size)
     shapes = outlines(scene)
     ground = boundary_outlines(scene, 4 * half)
     ties = links(scene)
@@ -305,14 +320,14 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
 
     def pixels(points: Array, left: float) -> list[tuple[float, float]]:
         flat = (points - centre) @ view.T
-        return [(left + size / 2 + scale * float(p[0]), size / 2 + 20 - scale * float(p[1])) for p in flat]
+        return [(left + size / 2 + scale * float(p[0]), height / 2 + 20 - scale * float(p[1])) for p in flat]
 
     images = []
     for k, t in enumerate(times):
-        image = Image.new("RGB", (size * len(tracks), size + 20), BACKGROUND)
+        image = Image.new("RGB", (size * len(tracks), height + 20), BACKGROUND)
         for column, track in enumerate(tracks):
             left = column * size
-            panel = Image.new("RGB", (size, size + 20), BACKGROUND)
+            panel = Image.new("RGB", (size, height + 20), BACKGROUND)
             draw = ImageDraw.Draw(panel)
             for line in ground:
                 draw.line(pixels(line, 0), fill=GROUND, width=2)
@@ -330,7 +345,7 @@ def _pictures(scene: Scene, tracks: Sequence[Track], times: Array, size: int) ->
                 point, force = np.array(row[1:]).reshape(2, -1)
                 _draw_arrow(draw, *pixels(np.array([point, point + newton * force]), 0))
             if any(forces[column]):
-                _draw_scale(draw, newton * scale, size + 10)
+                _draw_scale(draw, newton * scale, height + 10)
             ended = f", ended at {track.trajectory.time[-1]:.4g} s" if track.ended else ""
             draw.text((6, 4), f"{track.label}   t = {t:.2f} s{ended}", fill=TEXT)
             image.paste(panel, (left, 0))

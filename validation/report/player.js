@@ -96,7 +96,7 @@ function build() {
   holder.replaceChildren();
   const groups = over ? [tracks] : tracks.map(track => [track]), pad = data.bare ? 0 : 28;
   const room = document.documentElement.clientWidth - (data.bare ? 0 : 14);
-  const most = data.bare ? 560 : groups.length === 1 ? 520 : 420;
+  const most = data.bare ? 560 : Math.round((groups.length === 1 ? 520 : 420) / Math.sqrt(scene.aspect));
   const columns = Math.min(groups.length, 4, Math.max(1, Math.floor(room / 300)));
   size = Math.max(200, Math.min(most, Math.floor(room / columns) - pad));
   panels = groups.map(group => {
@@ -112,7 +112,7 @@ function build() {
     }
     const drawing = new Drawing(made("canvas", "", figure), scene, camera);
     drawing.palette = palette;
-    drawing.resize(size, data.bare ? Math.round(0.75 * size) : size);
+    drawing.resize(size, Math.round((data.bare ? Math.min(0.75, scene.aspect) : scene.aspect) * size));
     drawing.listen(show);
     drawing.canvas.setAttribute("role", "img");
     const names = data.bare ? [] : [...new Set(group.flatMap(track => track.plots.map(q => q.name)))];

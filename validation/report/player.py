@@ -49,7 +49,7 @@ def motion_html(
     centre, half = motion.extent(scene, tracks)
     data = {
         "title": title,
-        "scene": scene_data(scene, centre, half),
+        "scene": scene_data(scene, centre, half, motion.aspect(scene, tracks)),
         "forceShown": motion.FORCE_SHOWN,
         "ghost": ghost,
         "bare": bare,

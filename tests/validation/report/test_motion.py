@@ -10,12 +10,12 @@ import pytest
 from PIL import Image
 
 from scenarios.catalogue import scenario_of
-from scenarios.scene import HalfPlane, Scene
+from scenarios.scene import HalfPlane, Scene, parse_scene
 from tests.validation.store.made import falling, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
 from validation.records.trajectory import Trajectory
-from validation.report.motion import Track, forces_at, links, motion_png
+from validation.report.motion import FLATTEST, Track, aspect, forces_at, links, motion_png
 
 DT = 1.0 / 240.0
 
@@ -77,3 +77,16 @@ def test_joints_and_springs_are_links_and_a_spring_whose_end_moves_is_none() -> 
     assert {one.b is None for one in tied} == {True, False}, "some are fixed in the world"
     towed = scenario_of("towed-body").scene
     assert len(towed.springs) == 1 and links(towed) == []
+
+
+def test_a_scene_that_is_wider_than_high_has_a_flat_picture() -> None:
+    """A row of 8 m of balls of 1 m that do not move, and one ball that falls."""
+    row = [
+        {"name": f"{k}", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": [1.0 * k, 0.0]}
+        for k in range(8)
+    ]
+    flat = parse_scene({"dimension": 2, "duration": 0.5, "bodies": row})
+    still = falling(bodies=8)
+    still.pose[..., 0], still.pose[..., 1] = np.arange(8), 0.0
+    assert aspect(flat, [Track(label="x", trajectory=still)]) == FLATTEST
+    assert aspect(scene(), [Track(label="x", trajectory=falling(bodies=1))]) == 1.0
