@@ -33,7 +33,7 @@ from measuring import Table, fair_pymunk, least
 from reference_engine.contactsim.engine import ContactSim
 from scenarios.catalogue.shared.bodies import block
 from scenarios.scene import HalfPlane, PlanarScene, Revolute
-from validation.engines.reference.world import world_of
+from validation.engines.shared.planar_model import world_of
 
 FAITHFUL_STEP, PYMUNK_STEP = 0.025, 1.0 / 240.0  # s
 FAITHFUL_GAP, PYMUNK_GAP = 0.005, -1e-9  # m between bodies at rest on one another

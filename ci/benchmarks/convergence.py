@@ -24,7 +24,7 @@ from measuring import Array, Table, pyplot, save
 from reference_engine import Settings, simulate
 from scenarios.catalogue import scenario_of
 from scenarios.scene import PlanarScene
-from validation.engines.reference.world import world_of
+from validation.engines.shared.planar_model import world_of
 
 SCENES = (
     *("pendulum", "double-pendulum", "andrews", "sphere-in-sphere", "sliding-ladder", "ball-with-drag:drag=1"),

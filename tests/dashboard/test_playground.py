@@ -148,8 +148,11 @@ def test_a_page_from_elsewhere_gets_no_connection(address: str) -> None:
         ("127.0.0.1", None),
     ):
         url = f"ws://{host}:{port}/play/connection"
-        with pytest.raises(Exception, match="403"):
-            client.connect(url, host="127.0.0.1", port=port, origin=origin, open_timeout=10)
+        with (
+            socket.create_connection(("127.0.0.1", port)) as reached,
+            pytest.raises(Exception, match="403"),
+        ):
+            client.connect(url, sock=reached, origin=origin, open_timeout=10)
     with client.connect(f"ws://127.0.0.1:{port}/play/connection", origin=f"http://127.0.0.1:{port}"):
         pass
 

@@ -30,6 +30,7 @@ SYNTAX = "NAME==VERSION@PROFILE:k=v,k=v, such as pymunk, pymunk@default, pymunk:
 # Engines that come with Upright, in the order of its tables, and the module and pip name of what each adapts.
 OURS: dict[str, tuple[str, str] | None] = {
     "reference": None,
+    "contactsim": None,
     "pymunk": ("pymunk", "pymunk"),
     "box2d": ("Box2D", "box2d"),
     "pybullet": ("pybullet", "pybullet"),

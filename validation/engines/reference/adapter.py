@@ -33,7 +33,7 @@ from validation.engines.reference import compliant as reference_compliant
 from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
-from validation.engines.reference.world import world_of
+from validation.engines.shared.planar_model import world_of
 from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS, not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory

@@ -1,4 +1,4 @@
-"""A planar scene as a world of the reference engine."""
+"""A planar scene as a world of the reference engine's library, for the engines that are made of it."""
 
 import math
 

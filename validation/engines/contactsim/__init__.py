@@ -1,0 +1,1 @@
+"""ContactSim, the method of myPhysicsLab, as an engine."""
