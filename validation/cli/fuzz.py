@@ -26,14 +26,14 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     upright fuzz --engine my_package.MyEngine --seed 7
     """
     from validation.cli.progress import Shown
-    from validation.engines import engine_of, present_engines
+    from validation.engines import default_engines, engine_of
     from validation.report.terminal import find_line, search_line
     from validation.running.session import warm_kernels
     from validation.store import open_store
     from validation.tools.fuzz import fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
-    choices = [engine_of(word) for word in engines or present_engines()]
+    choices = [engine_of(word) for word in engines or default_engines()]
     db_option, found = database_arguments(database), 0
     warm_kernels(Shown())
     with open_store(database) as store:

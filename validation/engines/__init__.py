@@ -39,6 +39,9 @@ OURS: dict[str, tuple[str, str] | None] = {
     "physx": ("sapien", "sapien"),
     "dart": ("dartpy", "dartpy"),
 }
+ON_REQUEST = ("contactsim",)
+"""Registered, and run where somebody names them: their kernels take a quarter of a minute to compile, and most of the
+suite is nothing for them."""
 NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
 REQUIRED = ("name", "version", "declines", "simulate")
 
@@ -95,6 +98,11 @@ def engine_of(word: str) -> EngineChoice:
 def present_engines() -> tuple[str, ...]:
     """Names of the registered engines that can be used here: ours first, then others by name."""
     return tuple(name for name in _registered() if _lack(name) is None)
+
+
+def default_engines() -> tuple[str, ...]:
+    """Those of the present ones that are run where none is named."""
+    return tuple(name for name in present_engines() if name not in ON_REQUEST)
 
 
 def unavailable_engines() -> dict[str, str]:

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from scenarios.catalogue import canonical_suite, suite_size
-from validation.engines import present_engines
+from validation.engines import default_engines
 from validation.records.case import Case
 from validation.records.names import engine_token
 from validation.running.runner import STEP
@@ -33,7 +33,7 @@ def rerun_arguments(cases: Sequence[Case], typed: Mapping[str, str] | None = Non
         given = ((typed or {}).get(label, label) for label in labels)
         # A path after `--` may begin like an option.
         words += [shlex.quote(f"./{word}" if word.startswith("-") else word) for word in given]
-    if set(engines) != {f"{name}@fair" for name in present_engines()}:
+    if set(engines) != {f"{name}@fair" for name in default_engines()}:
         words += _options("--engine", engines)
     words += _options("--dt", dict.fromkeys(step_name(c.identity.dt) for c in cases if c.identity.dt != STEP))
     words += _options("--as", dict.fromkeys(c.identity.alias for c in cases if c.identity.alias))

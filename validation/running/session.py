@@ -8,7 +8,14 @@ from typing import Any
 
 from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
-from validation.engines import OURS, EngineChoice, engine_of, present_engines, unavailable_engines
+from validation.engines import (
+    OURS,
+    EngineChoice,
+    default_engines,
+    engine_of,
+    present_engines,
+    unavailable_engines,
+)
 from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.judge import judge
 from validation.judging.trends import Turn, confirmed
@@ -63,7 +70,7 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
     scenarios = [scenario_in(store, word) for word in options.scenarios] or canonical_suite()
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
     title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
-    choices = [engine_of(word) for word in options.engines or present_engines()]
+    choices = [engine_of(word) for word in options.engines or default_engines()]
     given: dict[str, Any] = {"dt": options.dt or runner.STEP, "alias": options.alias}
     requests = [
         Request(scenario=scenario, engine=choice, profile=choice.profile or options.profile, **given)

@@ -21,6 +21,7 @@ import numpy as np
 from reference_engine import World as Model
 from reference_engine import WorldError
 from reference_engine.array_types import Array
+from reference_engine.contactsim import collision as row
 from reference_engine.contactsim.engine import ContactSim
 from reference_engine.contactsim.integrator import new_stages
 from reference_engine.contactsim.layout import frames_of
@@ -83,6 +84,7 @@ BECAUSE = {
     "friction": "ContactSim has no friction",
     "bowl": "ContactSim has no bowl: bodies inside a whole circle would have to go through its outline",
 }
+LEAST_GAP = 1e-9  # m, at the start
 MOST_BODIES = 100  # its time grows with the fourth power of the contacts
 TOO_MANY = "ContactSim takes scenes of up to {} bodies and boundaries here; this one has {}"
 
@@ -167,10 +169,17 @@ class Engine(SteppingEngine):
             if isinstance(joint, Revolute) and joint.b and joint.collide:
                 return f"ContactSim lets bodies that a pin holds pass through one another, not so joint {joint.name!r}"
         try:
-            ContactSim(world_of(scene))
+            sim = ContactSim(world_of(scene))
         except WorldError as error:
             return str(error)
-        return None
+        rows = sim.new_rows()
+        sim.find(rows, 0.0)
+        gap = np.where(rows.ids[: rows.count, row.BILATERAL] == 1, np.inf, rows.values[: rows.count, row.GAP])
+        if gap.min(initial=np.inf) > LEAST_GAP:
+            return None
+        k = int(gap.argmin())
+        a, b = (sim.world.body_name(int(i)) for i in rows.ids[k, [row.NORMAL, row.PRIMARY]])
+        return f"ContactSim starts with bodies apart: {a!r} and {b!r} are {gap[k]:.3g} m from each other"
 
     def warm_up(self) -> None:
         from reference_engine import Body, Disc, HalfPlane, Rope, box
