@@ -20,11 +20,12 @@ __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_
 
 ORDER = """
     upright_block blocks stack bouncing.BALL ball_with_drag towed_body bouncing.BLOCK tumbling_block free_tumble
-    incline_slide incline_throw thrown_box slide_to_roll sliding_ladder newtons_cradle.APART newtons_cradle.IN_CONTACT single_impact
-    rocking_block overlapped_start pair_at_rest block_against_wall pendulum double_pendulum chain do_nothing four_bar
-    slider_crank andrews walkers heavy_top sphere_in_sphere break_rack dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid
-    rising_egg ellipsoid_heaps.THREE ellipsoid_heaps.IN_SPHERE ellipsoid_heaps.LATTICE compliant.BOUNCE
-    compliant.REST compliant.CRADLE compliant.ROLLING
+    incline_slide incline_throw thrown_box slide_to_roll sliding_ladder newtons_cradle.APART
+    newtons_cradle.IN_CONTACT single_impact rocking_block overlapped_start pair_at_rest block_against_wall pendulum
+    double_pendulum chain do_nothing four_bar slider_crank andrews walkers heavy_top sphere_in_sphere break_rack
+    dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid rising_egg ellipsoid_heaps.THREE
+    ellipsoid_heaps.IN_SPHERE ellipsoid_heaps.LATTICE compliant.BOUNCE compliant.REST compliant.CRADLE
+    compliant.ROLLING
 """
 
 

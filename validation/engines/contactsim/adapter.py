@@ -98,10 +98,10 @@ class RecordedSim(ContactSim):
 
     def handle(self, rows: Any, small: bool = False) -> bool:
         before = self.twist.copy()
-        struck = super().handle(rows, small)
-        if struck and not small:
+        bounced = super().handle(rows, small)
+        if bounced and not small:
             self.jumps.append((self.time, self.pose.copy(), before, self.twist.copy()))
-        return struck
+        return bounced
 
 
 class World(SceneWorld):
