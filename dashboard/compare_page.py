@@ -27,6 +27,7 @@ ENGINE, SETTINGS = "the engine is, whatever its settings", "engine and settings 
 
 
 def show() -> None:
+    reading.stop_if_gone("a", "b")
     heading("Compare two runs")
     left, right = st.columns(2)
     with left:

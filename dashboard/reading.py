@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dashboard.elements import go, heading, paragraph, text
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result
 from validation.records.stored import Point
@@ -60,8 +61,24 @@ def asked_number(name: str) -> int | None:
     return int(given) if given.isascii() and given.isdecimal() and len(given) < 16 else None
 
 
+def gone(*names: str) -> str:
+    """What the link asks for and this database does not have, in words; "" where it has it all. `names` are of runs."""
+    for name in names:
+        given = st.query_params.get(name)
+        if given is not None:
+            number = asked_number(name)
+            if number is None or run(number) is None:
+                return f"run {given}"
+    branch = st.query_params.get("branch")
+    if branch is not None and branch not in store().branches():
+        return f"branch {branch}"
+    return ""
+
+
 def chosen_run() -> StoredRun | None:
-    """Of the link's run or branch, or else of the main branch the latest finished one."""
+    """Of the link's run or branch, or else of the main branch the latest finished one. Ends the page with a word where
+    the link's is gone: no other takes its place."""
+    stop_if_gone("run")
     asked = asked_number("run")
     of_link = run(asked) if asked is not None else None
     known = store().branches()
@@ -72,6 +89,14 @@ def chosen_run() -> StoredRun | None:
         branch = chosen_branch(known, of_link.branch if of_link else st.query_params.get("branch"))
     with right:
         return run_of(branch, label="Run", key="run")
+
+
+def stop_if_gone(*names: str) -> None:
+    if missing := gone(*names):
+        heading("This link leads to nothing here")
+        paragraph(f"{text(store().name)} has no {text(missing)}: it was deleted, or the link is of another database.")
+        paragraph(go("./", "To the inbox"))
+        st.stop()
 
 
 def chosen_branch(known: list[str], asked: str | None) -> str:

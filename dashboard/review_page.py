@@ -26,6 +26,11 @@ def show() -> None:
         paragraph(f"It may be closed, or of another branch. {go(reading.link('./', run=run.number), 'Inbox')}")
         return
     member = asked_member(group)
+    if member is None:
+        heading("This link names no case of this group")
+        whole = go(reading.link("review", run=run.number, group=group.key), "The group")
+        paragraph(f"It is none of its {len(group.members)} cases now. {whole}")
+        return
     writing.show_result()
     header(run, groups, group, member)
     motion(member)
@@ -54,10 +59,15 @@ def asked_group(run: StoredRun, groups: list[Group]) -> Group | None:
         return None
 
 
-def asked_member(group: Group) -> Member:
-    """That of the link, or the worst; the link names it from now on, for another may be the worst soon."""
-    number = reading.asked_number("case")
-    member = next((member for member in group.members if member.number == number), group.worst)
+def asked_member(group: Group) -> Member | None:
+    """That of the link, None where it is not of this group; or the worst, which the link names from now on, for another
+    may be the worst soon."""
+    number, member = reading.asked_number("case"), group.worst
+    if "case" in st.query_params:
+        found = next((one for one in group.members if one.number == number), None)
+        if found is None:
+            return None
+        member = found
     st.query_params["case"] = str(member.number)
     return member
 

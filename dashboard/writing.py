@@ -12,6 +12,7 @@ from dashboard import reading
 from dashboard.elements import paragraph, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
+from validation.records.simulation import BROKEN
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError
@@ -40,21 +41,30 @@ class Scope:
         return [member.number for member in self.members]
 
 
-def scopes(groups: Sequence[Group], group: Group, member: Member) -> list[Scope]:
+def is_broken(member: Member) -> bool:
+    """Whether the engine crashed, hung or blew up there: accepted, it would be right to do so."""
+    return member.verdict.grounds.outcome in BROKEN
+
+
+def scopes(groups: Sequence[Group], group: Group, member: Member, act: Act) -> list[Scope]:
     """From the one case to all that is alike on its engine or in its scenario; only what is open, each set once.
 
-    Alike is what is worse too, or else what is of the same kind.
+    Alike is what is worse too, or else what is of the same kind. What is broken is accepted by itself only.
     """
     case, worse = member.verdict.case, member.verdict.worse
     alike = [one for other in groups for one in other.open if other.kind == group.kind or (worse and one.verdict.worse)]
-    mine = (member,) if member.state not in CLOSED else ()
+    mine, members = ((member,) if member.state not in CLOSED else ()), group.open
+    if act == "accept":
+        alone = is_broken(member)
+        alike = [] if alone else [one for one in alike if not is_broken(one)]
+        members = () if alone else tuple(one for one in members if not is_broken(one))
     of_engine = tuple(one for one in alike if one.verdict.case.engine_label == case.engine_label)
     of_scenario = tuple(one for one in alike if one.verdict.case.label == case.label)
     since = f"{group.kind} on {group.engine} since {group.since}"
-    whole = f"this group ({counted(len(group.open), 'case')})"
+    whole = f"this group ({counted(len(members), 'case')})"
     offered = [
         Scope(label="this case", words=f"{case.label} on {engine_token(case)}", members=mine),
-        Scope(label=whole, words=f"group {group.key}: {since}", members=group.open),
+        Scope(label=whole, words=f"group {group.key}: {since}", members=members),
     ]
     for label, words, members in (
         (f"{case.engine_label}, whatever the scenario", f"every open case on {case.engine_label}", of_engine),
@@ -80,22 +90,27 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         )
         st.code(commands(group, run), language="shell")
         return
-    offered = scopes(groups, group, member)
-    if not offered:
+    if not scopes(groups, group, member, "known"):
         paragraph("Nothing of it is open: fixed, or accepted. <code>upright undo</code> takes a decision back.", "soft")
         return
+    word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
+    act = ACTS[word or "Accept"]
+    offered = scopes(groups, group, member, act)
     # The form acts on what was shown when it was filled in, whatever has come since.
-    known = f"{group.key}-{member.number}"
+    known = f"{group.key}-{member.number}-{act}"
     now = [scope.numbers for scope in offered]
     shown = st.session_state.get("shown", {}).get(known, now)
     st.session_state["shown"] = {known: now}
-    word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
-    act = ACTS[word or "Accept"]
     paragraph(text(MEANING[act]), "soft")
+    broken = act == "accept" and is_broken(member)
+    if broken:
+        paragraph(text(warning(member)), "alarm")
     with st.form(f"decision-{known}", border=False):
         reason = st.text_input("Reason", key="reason", placeholder="for whoever asks later")
         labels = [_plain(scope.label) for scope in offered]
-        usual = next((i for i, scope in enumerate(offered) if scope.members == group.open), 0)
+        of_group = {one.number for one in group.members}
+        usual = max(i for i, scope in enumerate(offered) if of_group.issuperset(scope.numbers))
+        meant = st.checkbox("I know that, and it is right", key="broken") if broken else False
         chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key="scope")
         link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
         owner = st.text_input("Owner", key="owner", placeholder="who fixes it") if act == "quarantine" else ""
@@ -113,12 +128,22 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
             paragraph("What is open has changed since this page was shown; nothing was written. Look again.", "alarm")
             return
         try:
-            done = say(act, offered[chosen], reason=reason, link=link, owner=owner, until=until)
+            done = say(act, offered[chosen], reason=reason, link=link, owner=owner, until=until, broken=meant)
         except (LedgerError, StoreError) as error:
             paragraph(text(error), "alarm")
             return
         st.session_state["said"] = done
         st.rerun()
+
+
+def warning(member: Member) -> str:
+    """What accepting a broken case would mean."""
+    case, found = member.verdict.case, member.verdict.grounds
+    outcome = str(found.outcome).replace("_", " ")
+    return (
+        f"{case.label} on {engine_token(case)}: {outcome} ({found.why}). Accepted, that is the baseline: a check "
+        "passes for as long as it does so. A known issue, with its link, says the same and ends when it is fixed."
+    )
 
 
 def say(
@@ -129,11 +154,12 @@ def say(
     link: str = "",
     owner: str = "",
     until: datetime | None = None,
+    broken: bool = False,
 ) -> str:
     """What was done, in words. Raises LedgerError and StoreError where something is lacking."""
     store = reading.store()
     if act == "accept":
-        store.accept_cases(scope.numbers, who=who(), reason=reason, scope=scope.words, until=until)
+        store.accept_cases(scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, broken=broken)
     else:
         mark = next(mark for mark in MARKS if mark == act)
         store.mark(

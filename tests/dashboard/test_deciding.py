@@ -61,7 +61,7 @@ def test_what_is_fixed_is_not_accepted_with_its_group(store: Store) -> None:
     checked(store, {"stack": BAD, "pile": BAD})
     run = checked(store, {"stack": BAD, "pile": GOOD})
     (group,) = store.groups(run)
-    (whole,) = [s for s in writing.scopes([group], group, group.worst) if s.members == group.open]
+    (whole,) = [s for s in writing.scopes([group], group, group.worst, "accept") if s.members == group.open]
     writing.say("accept", whole, reason="on purpose")
     assert by_scenario(store) == {"stack": BAD, "pile": GOOD}
 
@@ -94,7 +94,7 @@ def test_a_decision_is_of_the_scope_that_was_chosen_and_the_ledger_says_which(st
     store.finish_run(run)
     groups = store.groups(run)
     group = next(g for g in groups if g.engine == "pymunk")
-    offered = writing.scopes(groups, group, group.worst)
+    offered = writing.scopes(groups, group, group.worst, "accept")
     label = group.worst.verdict.case.label
     assert [(s.label, len(s.members)) for s in offered] == [
         ("this case", 1),
@@ -247,3 +247,61 @@ def test_no_file_is_read_because_a_database_names_it(store: Store, tmp_path: Pat
         store.finish_run(runs[-1])
     pairs, _, _ = judged(store.run(runs[0]), store.run(runs[1]), with_settings=True)
     assert [verdict.word for _, verdict, _ in pairs] == ["pass"]
+
+
+def broken_and_regressed(store: Store) -> int:
+    """A run in which two engines' cases crash and one regresses, all of them sound when accepted."""
+    names = ("stack", "pile", "dominoes")
+    accepted(store, dict.fromkeys(names, GOOD))
+    cases = [case(name) for name in names]
+    run = store.begin_run(info("main", commit="c9"), cases, [scene()])
+    found = [failed(one, "crashed", "SIGSEGV after 1.3 s") for one in cases[:2]]
+    found.append(result(cases[2], measurement(value=BAD, noise="tolerance"), trajectory=falling(bodies=1)))
+    store.save_results(run, found)
+    known = store.baselines("main")
+    store.save_verdicts(run, [verdict_on(known.get(one.case.identity.key), one, LAWS) for one in found])
+    store.finish_run(run)
+    return run
+
+
+def test_a_crash_is_never_offered_with_others_and_by_itself_with_a_warning_that_names_it(store: Store) -> None:
+    """Fault 2: "On a regressed group the same scope offered three broken cases beside it"."""
+    run = broken_and_regressed(store)
+    groups = store.groups(run)
+    broken = next(group for group in groups if group.kind == "broken")
+    regressed = next(group for group in groups if group.kind == "regressed")
+    for group in (broken, regressed):
+        for scope in writing.scopes(groups, group, group.worst, "accept"):
+            assert len(scope.members) == 1 or not any(map(writing.is_broken, scope.members))
+    (alone,) = writing.scopes(groups, broken, broken.worst, "accept")
+    assert alone.members == (broken.worst,)
+    label = broken.worst.verdict.case.label
+    assert label in writing.warning(broken.worst) and "crashed (SIGSEGV after 1.3 s)" in writing.warning(broken.worst)
+    with pytest.raises(StoreError, match="by itself only"):
+        writing.say("accept", alone, reason="x")
+    writing.say("accept", alone, reason="it never could", broken=True)
+    assert [b.result.outcome for b in store.baselines("main").values()].count("crashed") == 1
+    assert len(writing.scopes(groups, broken, broken.worst, "known")) > 1, "a known issue may be of all that crash"
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("inbox", {"run": "9999"}),
+        ("inbox", {"run": "-1"}),
+        ("inbox", {"branch": "nope"}),
+        ("review", {"run": "9999"}),
+        ("review", {"group": "0123456789ab"}),
+        ("review", {"case": "9999"}),
+        ("engines", {"run": "9999"}),
+        ("compare", {"a": "999", "b": "1"}),
+    ],
+)
+def test_a_link_to_what_is_gone_says_so_and_shows_nothing_else(store: Store, page: str, link: dict[str, str]) -> None:
+    """Fault 4: "Links that no longer exist become something else without a word"."""
+    accepted(store, {"stack": GOOD})
+    checked(store, {"stack": BAD})
+    found = shown(page, **link)
+    described = words(found)
+    assert "This link" in described
+    assert "stack" not in described and not found.button, "no other thing, and no form, in its place"

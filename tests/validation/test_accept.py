@@ -164,7 +164,7 @@ def test_two_that_share_a_baseline_cannot_both_be_named(accept: Accept) -> None:
 
 def test_the_canonical_suite_is_checked_without_words(accept: Accept, monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr("validation.report.hints.present_engines", lambda: ("pymunk",))
+    monkeypatch.setattr("validation.report.hints.default_engines", lambda: ("pymunk",))
     stored(*[case(scenario) for scenario in SUITE])
     assert accept()[1].endswith("Next: upright check\n")
     assert accept("stack:n=3")[1].endswith("Next: upright check stack:n=3\n")

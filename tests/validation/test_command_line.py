@@ -118,7 +118,7 @@ def test_engines_that_are_absent_are_reported_where_all_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "unavailable_engines", lambda: {"havok": "not installed"})
-    monkeypatch.setattr(session, "present_engines", lambda: ["pymunk"])
+    monkeypatch.setattr(session, "default_engines", lambda: ["pymunk"])
     assert "havok is not here: not installed" in upright("run", "bouncing-ball", folder=tmp_path).stdout
     assert "havok" not in upright("run", "bouncing-ball", "--engine", "pymunk", folder=tmp_path).stdout
 

@@ -67,9 +67,9 @@ def test_an_engine_that_is_gone_is_missing_until_that_is_accepted(
     monkeypatch.chdir(tmp_path)
     options = Options(scenarios=("slide-to-roll",), limits=Limits(workers=1), quiet=True)
     with open_store("x.db") as store:
-        monkeypatch.setattr(sessions, "present_engines", lambda: ["pymunk", "box2d"])
+        monkeypatch.setattr(sessions, "default_engines", lambda: ["pymunk", "box2d"])
         store.accept(run_session(store, options, "x").run, who="R.", reason="x")
-        monkeypatch.setattr(sessions, "present_engines", lambda: ["pymunk"])
+        monkeypatch.setattr(sessions, "default_engines", lambda: ["pymunk"])
         found = run_session(store, options, "x")
         assert summary(found.verdicts) == "1 missing, 1 unchanged"
         assert (exit_status(found.verdicts), exit_status(found.verdicts, strict=True)) == (0, 1)

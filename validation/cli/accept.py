@@ -26,6 +26,7 @@ KINDS: tuple["Word", ...] = ("broken", "defect", "regressed", "mixed", "missing"
     type=click.Choice(KINDS),
     help="Only the cases with a verdict of this kind; as often as wanted.",
 )
+@click.option("--broken", is_flag=True, help="The one case that is selected is broken, and that is right.")
 @arguments.until_option
 @arguments.database_option
 def command(
@@ -36,19 +37,21 @@ def command(
     who: str,
     group: str,
     kinds: tuple["Word", ...],
+    broken: bool,
     until: datetime | None,
     database: str,
 ) -> None:
     """Make a run's measurements the baseline that `check` compares with.
 
     All of the run, or only the SCENARIOs and engines named. The history of baselines is kept; a later accept
-    replaces, never erases.
+    replaces, never erases. What crashed, hung or blew up is left out: it is accepted by itself, with --broken.
 
     \b
     upright accept --reason "first look"
     upright accept stack:n=10 --engine pymunk --run 12 --reason "iterations lowered on purpose, see #31"
     upright accept --group 3f2a91 --reason "the new solver"
     upright accept --kind mixed --kind different --reason "the new solver"
+    upright accept my_scene.json --engine mine --broken --reason "it cannot do this yet, see #32"
     """
     from validation.report.terminal import accepted_line
     from validation.running.accepting import accept_selected
@@ -65,5 +68,7 @@ def command(
     with open_store(database) as store:
         number = arguments.run_asked_for(store, run, database, first="upright run")
         selection = selection_of(store, scenarios, engines)
-        done = accept_selected(store, number, selection, group, kinds, who=who, reason=reason, until=expires)
+        done = accept_selected(
+            store, number, selection, group, kinds, who=who, reason=reason, until=expires, broken=broken
+        )
     click.echo(accepted_line(done, who, reason, arguments.database_arguments(database)))

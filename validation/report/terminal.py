@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from validation.judging.policy import HORIZONS
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result
-from validation.records.names import engine_name, metric_name
+from validation.records.names import engine_name, engine_token, metric_name
 from validation.records.quantities import counted, quantity
 from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
@@ -93,6 +93,12 @@ def accepted_line(done: Accepted, who: str, reason: str, db_option: str) -> str:
         )
     if done.not_compared:
         others += f"; {done.not_compared} left as they were, because Upright's own adapter failed there"
+    if done.broken:
+        first = done.broken[0]
+        others += (
+            f"; {counted(len(done.broken), 'broken case')} left out, first {first.case.label} on "
+            f"{engine_token(first.case)} ({first.outcome.replace('_', ' ')}): accept it by itself, with --broken"
+        )
     if done.edited:
         others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
     check = " ".join(filter(None, ("upright check", rerun_arguments(done.cases)))) + db_option

@@ -7,6 +7,7 @@ from datetime import datetime
 from validation.judging.verdict import Word
 from validation.records.case import Case, Result
 from validation.records.names import engine_token
+from validation.records.simulation import BROKEN
 from validation.running.options import RunError
 from validation.running.selection import Selection
 from validation.store import Store
@@ -19,6 +20,7 @@ class Accepted:
     left_out: int  # of those selected: with settings of their own beside one that is accepted
     without_effect: int  # a later commit's baseline stays in effect
     not_compared: int  # because Upright's own adapter failed
+    broken: list[Result]  # left out: what is broken is accepted by itself only
     edited: bool  # the run is of no commit
 
 
@@ -32,9 +34,11 @@ def accept_selected(
     who: str,
     reason: str,
     until: datetime | None,
+    broken: bool = False,
 ) -> Accepted:
     """Of a run what is selected, or the cases of a group, by the first digits of its key; of these only verdicts of
-    some `kinds`, if any are named. What was not compared is left as it was.
+    some `kinds`, if any are named. What was not compared is left as it was. A broken case is left out, unless it is all
+    that is selected, and `broken` says that it is meant.
 
     Raises RunError where something is named that the run does not have, or two that share a baseline; StoreError.
     """
@@ -59,8 +63,13 @@ def accept_selected(
         raise RunError(f"run {run}: {not_compared[0].reason}; that is no result of the engine; nothing was accepted")
     if selection.engines or group:
         _require_one_each(chosen)
+    left = [result for result in chosen if result.outcome in BROKEN]
+    if len(chosen) > 1 and len(left) < len(chosen):
+        chosen = [result for result in chosen if result.outcome not in BROKEN]
+    else:
+        left = []
     given = [result.number for result in chosen]
-    numbers = set(store.accept(run, who=who, reason=reason, cases=given, scope=scope, until=until))
+    numbers = set(store.accept(run, who=who, reason=reason, cases=given, scope=scope, until=until, broken=broken))
     in_effect = {baseline.result.number for baseline in store.baselines_of(run).values()}
     return Accepted(
         run=run,
@@ -68,6 +77,7 @@ def accept_selected(
         left_out=len(chosen) - len(numbers),
         without_effect=len(numbers - in_effect),
         not_compared=len(not_compared),
+        broken=left,
         edited=store.run(run).info.dirty,
     )
 

@@ -20,6 +20,8 @@ from validation.judging.verdict import (
     to_json,
 )
 from validation.records.case import Result
+from validation.records.names import engine_token
+from validation.records.simulation import BROKEN
 from validation.records.stored import Baseline
 from validation.review.ledger import Statement
 from validation.review.lineage import Lineage
@@ -41,18 +43,22 @@ class Judgements(Database):
         cases: Collection[int] | None = None,
         scope: str = "the whole run",
         until: datetime | None = None,
+        broken: bool = False,
     ) -> list[int]:
         """Make results of a run the baseline of their identities on the run's branch; numbers of the cases accepted.
 
-        `cases` are numbers of cases of the run, None for all; `scope` says in words which they are. Declined and
-        broken cases are accepted too: from then on they are known. Of cases that share an identity only the one
-        without overrides is accepted.
+        `cases` are numbers of cases of the run, None for all; `scope` says in words which they are. Declined ones
+        are accepted too: from then on they are known. Of cases that share an identity only the one without overrides is
+        accepted. A broken case is a baseline only if it is accepted by itself, with `broken`: of a whole run it is left
+        out. Raises StoreError where nothing is left, or a broken case stands among those named.
         """
         with self._writing() as connection:
             runs.require(connection, run)
-            return accept(connection, run, cases, who=who, reason=reason, scope=scope, until=until)
+            return accept(connection, run, cases, broken=broken, who=who, reason=reason, scope=scope, until=until)
 
-    def accept_cases(self, cases: Collection[int], **statement: Unpack[Statement]) -> list[int]:
+    def accept_cases(
+        self, cases: Collection[int], *, broken: bool = False, **statement: Unpack[Statement]
+    ) -> list[int]:
         """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
         query = select(models.Case.run_id, models.Case.id).where(models.Case.id.in_(cases))
         with self._writing() as connection:
@@ -62,7 +68,8 @@ class Judgements(Database):
                 raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
             accepted = []
             for run, rows in groupby(found, key=lambda row: int(row.run_id)):
-                accepted += accept(connection, run, [row.id for row in rows], **statement)
+                alone = broken and len(cases) == 1
+                accepted += accept(connection, run, [row.id for row in rows], broken=alone, **statement)
         return accepted
 
     def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
@@ -142,9 +149,10 @@ def accept(
     cases: Collection[int] | None,
     *,
     carries: int | None = None,
+    broken: bool = False,
     **statement: Unpack[Statement],
 ) -> list[int]:
-    """`carries` is the entry of another branch that this acceptance carries over."""
+    """`carries` is the entry of another branch that this acceptance carries over: what that accepted, it does."""
     (stored,) = runs.runs(connection, models.Run.id == run)
     if stored.done < stored.planned:
         raise StoreError(
@@ -162,9 +170,23 @@ def accept(
     accepted = [_the_one(group) for group in by_identity.values()]
     if not accepted:
         return []
+    if carries is None:
+        accepted = _without_broken(accepted, named=cases is not None, alone=broken and len(accepted) == 1)
     numbers = [result.number for result in accepted]
     ledger.add(connection, "accept", numbers, refers_to=carries, **statement)
     return numbers
+
+
+def _without_broken(results: Sequence[Result], *, named: bool, alone: bool) -> list[Result]:
+    """Raises StoreError, which names the first broken one, where it is among those named or nothing else is left."""
+    sound = [result for result in results if result.outcome not in BROKEN]
+    if alone or len(sound) == len(results):
+        return list(results)
+    if named or not sound:
+        first = next(result for result in results if result.outcome in BROKEN)
+        what = f"{first.case.label} on {engine_token(first.case)}: {first.outcome.replace('_', ' ')} ({first.reason})"
+        raise StoreError(f"{what}; what is broken is accepted by itself only, with --broken; nothing was accepted")
+    return sound
 
 
 def _the_one(results: Sequence[Result]) -> Result:

@@ -102,11 +102,26 @@ def test_of_a_case_that_the_run_does_not_have_nothing_is_accepted(store: Store) 
     assert store.baselines("main") == {}
 
 
-def test_what_broke_or_was_declined_can_be_accepted_as_known(store: Store) -> None:
-    cases = [case(engine="pybullet"), case(engine="mujoco")]
-    run = done(store, failed(cases[0], "crashed", "SIGSEGV"), failed(cases[1], "declined", "no e"))
+def test_what_was_declined_is_accepted_with_all_the_rest_and_what_broke_is_left_out(store: Store) -> None:
+    """Fault 2 of the review of 8df027a: a crash could be accepted as baseline, in bulk, without warning."""
+    cases = [case(engine="pybullet"), case(engine="mujoco"), case()]
+    run = done(store, failed(cases[0], "crashed", "SIGSEGV"), failed(cases[1], "declined", "no e"), result(cases[2]))
     assert len(store.accept(run, who="R.", reason="known")) == 2
-    assert {b.result.outcome for b in store.baselines("main").values()} == {"crashed", "declined"}
+    assert {b.result.outcome for b in store.baselines("main").values()} == {"completed", "declined"}
+
+
+def test_what_broke_is_accepted_by_itself_where_that_is_meant(store: Store) -> None:
+    cases = [case(engine="pybullet"), case()]
+    run = done(store, failed(cases[0], "crashed", "SIGSEGV"), result(cases[1]))
+    crash, sound = (one.number for one in store.results(run))
+    both = [crash, sound]
+    for given, meant in (([crash], False), (both, True)):
+        with pytest.raises(StoreError, match=r"pybullet.*crashed \(SIGSEGV\).*by itself only, with --broken"):
+            store.accept(run, who="R.", reason="x", cases=given, broken=meant)
+        with pytest.raises(StoreError, match="by itself only"):
+            store.accept_cases(given, who="R.", reason="x", scope="x", broken=meant)
+    assert store.baselines("main") == {}
+    assert store.accept(run, who="R.", reason="known", cases=[crash], broken=True) == [crash]
 
 
 def test_of_a_case_with_and_without_override_the_plain_one_is_accepted(store: Store) -> None:

@@ -58,7 +58,7 @@ def checked(
 def accepted(store: Store, branch: str, commit: str, *results: Result, **more: object) -> int:
     """The run."""
     run, _ = checked(store, branch, commit, *results, **more)  # type: ignore[arg-type]  # any of the words of checked
-    store.accept(run, who="R.", reason=f"{branch} at {commit}")
+    store.accept(run, who="R.", reason=f"{branch} at {commit}", broken=True)
     return run
 
 
