@@ -43,25 +43,31 @@ def happened(outcomes: Iterable[Outcome] | None, scene: Scene) -> list[Event]:
 
 
 def passed_limits(o: Observation, defects: Iterable[Defect], result: Result) -> list[Event]:
-    """Of the laws that can be followed through time, overlap and energy: when the limit is first passed."""
+    """Of the laws that can be followed through time, overlap and energy: when and by whom the limit is first passed."""
     found = []
+    members = [member.name for member in (*o.scene.bodies, *o.scene.boundaries)]
     for defect in defects:
-        time, bodies = _first_beyond(o, defect)
+        time, pair = _first_beyond(o, defect)
         if time is not None:
             value, limit = contrast(defect.value, defect.limit, defect.unit)
-            text = f"{metric_name(defect.metric, result.case)} passes {limit}, which physics allows; at most {value}"
+            who = f" ({' and '.join(members[i] for i in pair)})" if pair else ""
+            text = (
+                f"{metric_name(defect.metric, result.case)} passes {limit}, which physics allows{who}; at most {value}"
+            )
+            bodies = tuple(i for i in pair if i < len(o.scene.bodies))
             found.append(Event(time=time, kind="law", text=text, bodies=bodies))
     return found
 
 
 def _first_beyond(o: Observation, defect: Defect) -> tuple[float | None, tuple[int, ...]]:
+    """s; and the two bodies, or a body and a boundary, where there are two."""
     if defect.metric == "penetration_max":
         near = proximities(o)
         deep = np.flatnonzero(near.gap < -defect.limit)
         if not len(deep):
             return None, ()
         k = int(deep[np.argmin(near.sample[deep])])
-        return float(o.time[near.sample[k]]), tuple(int(i) for i in (near.a[k], near.b[k]) if i < len(o.scene.bodies))
+        return float(o.time[near.sample[k]]), (int(near.a[k]), int(near.b[k]))
     if defect.metric == "energy_gain":
         E, doubt = energy(o), open_energy(o)
         gained = np.flatnonzero(E - doubt - np.minimum.accumulate(E + doubt) > defect.limit)

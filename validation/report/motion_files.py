@@ -18,6 +18,7 @@ from validation.metrics.observation import Array, MismatchError, Observation
 from validation.metrics.proximity import proximities
 from validation.records.case import Result
 from validation.records.names import engine_token
+from validation.records.outcome import outcome_of
 from validation.records.trajectory import Trajectory
 from validation.report.motion import Event, Track, motion_gif, motion_png
 from validation.report.motion_events import differences, happened, passed_limits
@@ -135,8 +136,9 @@ def tracks_of_comparison(store: Store, number: int, label: str) -> tuple[Scene, 
             trajectory = store.trajectory(side["motion"])
             if trajectory is not None:
                 note = " ".join(filter(None, (side["profile"], row["variant"])))
-                tracks.append(track_of(scene, trajectory, f"{side['engine']} ({side['engine_version']})", note))
-                engines.append(side["engine"])
+                track = track_of(scene, trajectory, f"{side['engine']} ({side['engine_version']})", note)
+                tracks.append(replace(track, events=happened(map(outcome_of, side["happened"] or ()), scene)))
+                engines.append(side["engine"].partition(":")[0])
     return scene, with_differences(scene, tracks, engines)
 
 
