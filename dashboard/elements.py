@@ -161,9 +161,14 @@ def kind_html(word: str, more: str = "") -> str:
     return f"<span class='word' style='background:{background};color:{colour}'>{described}</span>"
 
 
+def state_name(state: str) -> str:
+    """For people: what nobody has decided on is unreviewed. New is what has nothing accepted to compare with."""
+    return "unreviewed" if state == "new" else state
+
+
 def state_html(state: str, meaning: str = "") -> str:
     """The state of a group."""
-    return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(state)}</span>"
+    return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(state_name(state))}</span>"
 
 
 def case_html(case: Case, *, engine: str = "") -> str:

@@ -17,19 +17,23 @@ from dashboard.elements import (
     section,
     spark,
     state_html,
+    state_name,
     text,
     together,
     unfinished,
 )
 from validation.judging.verdict import MEANING, Verdict, standing
+from validation.records.names import metric_name
+from validation.records.quantities import counted, quantity
 from validation.report import sentences
 from validation.report.effect import Effect
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
+from validation.store.overview import BranchState
 
 MOST = 25  # groups shown at once
 MOST_LIMITS = 10  # standing defects
-STANDING = "standing defect"
+STANDING, NEW = "standing defect", "new"
 SPARK = 40  # runs of a sparkline
 
 
@@ -46,28 +50,55 @@ def show() -> None:
     groups = reading.groups(run)
     verdicts = reading.verdicts(run)
     wrong = standing(verdicts.values())
+    state = reading.state(run)
     with top:
-        sentence(run, verdicts)
+        sentence(run, verdicts, groups, state)
     with right:
-        chosen, of_limits = filtered(groups, wrong)
+        chosen, of_limits, of_new = filtered(groups, wrong, state)
     if groups and chosen:
         first(run, chosen[0], verdicts)
         table(run, chosen[:MOST])
         if len(chosen) > MOST:
             paragraph(f"{len(chosen) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
-    elif groups and not of_limits:
+    elif groups and not of_limits and not of_new:
         paragraph("None of these.", "soft")
-    elif not groups:
+    elif not groups and not state.unaccepted:
         paragraph("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
         paragraph(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
+    if of_new:
+        unaccepted(run, state)
     if of_limits:
         laws(run, wrong)
 
 
-def sentence(run: StoredRun, verdicts: Mapping[str, Verdict]) -> None:
-    """The verdict in one line; against what; whether that is all."""
+def counted_cases(groups: Sequence[Group], state: BranchState) -> tuple[Counter[str], Counter[str]]:
+    """Cases of the branch by their newest verdict, those apart that fail nothing, by why. The groups' open members and
+    these are the same cases."""
+    words, waivers = Counter(state.words), Counter[str]()
+    for group in groups:
+        for member in group.members:
+            if member.waived and member.state != "fixed" and member.occurrence.latest == member.verdict.word:
+                words[member.verdict.word] -= 1
+                waivers[member.state] += 1
+    return words, waivers
+
+
+def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[Group], state: BranchState) -> None:
+    """The state of the branch in one line; what of it this run has judged; against what; whether that is all."""
     at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
-    heading(text(sentences.summary(verdicts.values())), at, f"on {text(run.branch, most=40)}" if run.branch else "")
+    described = sentences.counts_in_words(
+        *counted_cases(groups, state),
+        worse=any(group.fails for group in groups),
+        wrong=len(standing(verdicts.values())),
+    )
+    heading(text(described), at, f"on {text(run.branch, most=40)}" if run.branch else "")
+    before = sum(state.elsewhere.values())
+    if before:
+        old = sentences.counts_in_words(state.elsewhere, {}, worse=True, wrong=0)
+        paragraph(
+            f"Run {run.number} judged {counted(len(verdicts), 'case')} of {sum(state.words.values())}. "
+            f"The other {before} stand as they were judged before: {text(old)}."
+        )
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
         paragraph("What is known, quarantined, accepted or a false positive fails no check.", "soft")
@@ -86,26 +117,67 @@ def against(verdicts: Mapping[str, Verdict]) -> str:
     )
 
 
-def filtered(groups: Sequence[Group], wrong: Sequence[Verdict]) -> tuple[list[Group], bool]:
-    """By kind and state, counted on the tiles; and whether standing defects are among what is wanted."""
-    kinds = Counter(group.kind for group in groups)
-    states = Counter(group.state for group in groups)
+def filtered(groups: Sequence[Group], wrong: Sequence[Verdict], state: BranchState) -> tuple[list[Group], bool, bool]:
+    """By kind and state, cases counted on the tiles; whether standing defects are among what is wanted, and what is
+    new. The choice is in the address."""
+    kinds = Counter(group.kind for group in groups for _ in group.open)
+    states = Counter(member.state for group in groups for member in group.members)
     counts: dict[str, int] = {kind: kinds[kind] for kind in MEANING if kinds[kind]}
-    counts |= {state: states[state] for state in STATES if states[state]}
+    counts |= {NEW: len(state.unaccepted)} if state.unaccepted else {}
+    counts |= {state_name(name): states[name] for name in STATES if states[name]}
     counts |= {STANDING: len(wrong)} if wrong else {}
-    names = list(counts)
-    tiles = [f"{name} {count}" for name, count in counts.items()]
+    given = [name for name in st.query_params.get("show", "").split(",") if name in counts]
     wanted = (
-        st.pills("Show only", range(len(tiles)), selection_mode="multi", format_func=tiles.__getitem__, key="tiles")
-        if tiles
+        st.pills(
+            "Show only", list(counts), selection_mode="multi", default=given, key=f"tiles-{'-'.join(counts)}",
+            format_func=lambda name: f"{name} {counts[name]}",
+        )
+        if counts
         else []
+    )  # fmt: skip
+    asked = set(wanted or ())
+    if asked:
+        st.query_params["show"] = ",".join(name for name in counts if name in asked)
+    elif "show" in st.query_params:
+        del st.query_params["show"]
+    of_kind = asked & set(kinds)
+    of_state = {name for name in STATES if state_name(name) in asked}
+    others = asked - {NEW, STANDING}
+    chosen = (
+        []
+        if asked and not others
+        else [
+            g
+            for g in groups
+            if (not of_kind or g.kind in of_kind) and (not of_state or any(m.state in of_state for m in g.members))
+        ]
     )
-    asked = {names[i] for i in wanted or () if i < len(names)}
-    of_kind, of_state = asked & set(kinds), asked & set(states)
-    if asked == {STANDING}:
-        return [], True
-    chosen = [g for g in groups if (not of_kind or g.kind in of_kind) and (not of_state or g.state in of_state)]
-    return chosen, bool(wrong) and (not asked or STANDING in asked)
+    return chosen, bool(wrong) and (not asked or STANDING in asked), NEW in counts and (not asked or NEW in asked)
+
+
+def unaccepted(run: StoredRun, state: BranchState) -> None:
+    """Cases with nothing accepted to compare with: what they measured."""
+    section("New: nothing is accepted to compare with")
+    rows = []
+    for number in state.unaccepted[:MOST]:
+        result = reading.result(number)
+        value = next((m for m in result.measurements if m.metric == result.headline), None)
+        measured = (
+            f"{text(metric_name(value.metric, result.case))} {text(quantity(value.value, value.unit))}"
+            if value
+            else text(result.outcome.replace("_", " "))
+        )
+        rows.append(
+            (case_html(result.case), measured, f"run {result.run}", go(reading.link("case", case=number), "Case"))
+        )
+    grid(("case", "measured", "judged in", ""), rows, testid="new")
+    if len(state.unaccepted) > MOST:
+        paragraph(
+            f"{len(state.unaccepted) - MOST} more, on {go(reading.link('engines', run=run.number), 'Engines')}.", "soft"
+        )
+    paragraph(
+        f"Accept them: <code>upright accept --kind new --run {run.number} --reason &quot;...&quot;</code>", "soft"
+    )
 
 
 def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None:

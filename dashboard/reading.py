@@ -20,7 +20,7 @@ from validation.review.groups import NOTABLE, Group, Member, waived
 from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredRun, open_store
 from validation.store.errors import StoreError
-from validation.store.overview import RunCounts
+from validation.store.overview import BranchState, RunCounts
 
 RECENT = 100  # runs to choose from
 FRESH = 60  # s for which what depends on the clock is kept
@@ -190,6 +190,16 @@ def result(number: int) -> Result:
 @st.cache_data(show_spinner=False, max_entries=500)
 def _result(where: str, number: int) -> Result:
     return _store(where).result(number)
+
+
+def state(run: StoredRun) -> BranchState:
+    """Of its branch, as it stands at the run."""
+    return _state(database(), run.number, run.done)
+
+
+@st.cache_data(show_spinner=False, max_entries=20)
+def _state(where: str, run: int, done: int) -> BranchState:
+    return _store(where).state(run)
 
 
 # --- groups -------------------------------------------------------------------------------------------------------

@@ -305,3 +305,31 @@ def test_a_link_to_what_is_gone_says_so_and_shows_nothing_else(store: Store, pag
     described = words(found)
     assert "This link" in described
     assert "stack" not in described and not found.button, "no other thing, and no form, in its place"
+
+
+def test_a_partial_run_does_not_make_the_inbox_green(store: Store) -> None:
+    """Faults 1 and 7: "Inbox is headed "1 unchanged" in its biggest type, directly above "broken 2, regressed 1""."""
+    run = broken_and_regressed(store)
+    accepted(store, {"rest": GOOD})
+    checked(store, {"rest": GOOD})
+    page = shown("inbox")
+    headline = words(page).split("</h1>")[0]
+    assert "2 broken, 1 regression" in headline and "1 unchanged" in headline
+    assert "judged 1 case of 4. The other 3 stand as they were judged before: <bdi>2 broken, 1 regression" in words(
+        page
+    )
+    tiles = page.get("button_group")[0]
+    options = [option.content for option in tiles.proto.options]
+    assert options[:2] == ["broken 2", "regressed 1"], "tiles count the same cases, in the same words"
+    assert "unreviewed 3" in options, "new is what has nothing accepted to compare with, and that alone"
+    assert run
+
+
+def test_what_is_new_has_rows_and_the_choice_of_tiles_is_in_the_address(store: Store) -> None:
+    """Faults 5 and 7: "Filter tiles are not in the address"; "new cases have no row"."""
+    accepted(store, {"stack": GOOD})
+    checked(store, {"stack": BAD, "pile": GOOD})
+    assert "nothing is accepted to compare with" in words(shown("inbox")) and "pile" in words(shown("inbox"))
+    only = words(shown("inbox", show="new"))
+    assert "pile" in only and "stack" not in only.partition("</h1>")[2].partition("against the baseline")[2]
+    assert "stack" in words(shown("inbox", show="regressed"))

@@ -5,7 +5,8 @@ And what that means for the bodies, by the templates that the metrics carry: the
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from validation.judging.comparison import Comparison
 from validation.judging.convergence import ORDER
@@ -129,23 +130,31 @@ WAIVED_NOUNS: dict[str, tuple[str, str]] = {
 }
 
 
-def summary(verdicts: Iterable[Verdict]) -> str:
+def counts_in_words(words: Mapping[str, int], waivers: Mapping[str, int], *, worse: bool, wrong: int) -> str:
     """2 regressions, 1 improvement, 211 unchanged; 3 standing defects
 
-    What is waived counts as that alone: 0 new regressions, 1 known issue, 212 unchanged.
+    What is waived counts as that alone: 0 new regressions, 1 known issue, 212 unchanged. `worse`: whether anything
+    fails; `wrong`: how many standing defects there are.
     """
-    known = list(verdicts)
-    words = [verdict.word for verdict in known if not verdict.waiver]
-    waivers = [verdict.waiver for verdict in known if verdict.waiver]
-    counts = [(words.count(word), *NOUNS[word]) for word in MEANING]
+    counts = [(words.get(word, 0), *NOUNS[word]) for word in MEANING]
     at = list(MEANING).index("missing")  # behind what fails
-    counts[at:at] = [(waivers.count(state), *nouns) for state, nouns in WAIVED_NOUNS.items()]
+    counts[at:at] = [(waivers.get(state, 0), *nouns) for state, nouns in WAIVED_NOUNS.items()]
     described = [f"{count} {one if count == 1 else many}" for count, one, many in counts if count]
-    if waivers and not any(verdict.worse for verdict in known):
+    if any(waivers.values()) and not worse:
         described.insert(0, "0 new regressions")
-    wrong = sum(verdict.stands_wrong for verdict in known)
     defects = f"; {wrong} standing defect{'' if wrong == 1 else 's'}" if wrong else ""
     return (", ".join(described) or "nothing was judged") + defects
+
+
+def summary(verdicts: Iterable[Verdict]) -> str:
+    """Of one run, as `counts_in_words` has it."""
+    known = list(verdicts)
+    return counts_in_words(
+        Counter(verdict.word for verdict in known if not verdict.waiver),
+        Counter(verdict.waiver for verdict in known if verdict.waiver),
+        worse=any(verdict.worse for verdict in known),
+        wrong=sum(verdict.stands_wrong for verdict in known),
+    )
 
 
 # --- what moved ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What pages look at of many runs at once: aggregated by the database, never fetched row by row."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import func, select, text
@@ -17,6 +17,15 @@ Case, Run, Verdict = models.Case, models.Run, models.Verdict
 HISTORY = 1000  # values of a metric that are looked back on
 POINT_OF_RUN = ("started", "commit", "branch", "machine")
 POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchState:
+    """A branch as it stands at a run: of every case its newest verdict, whichever run that is of."""
+
+    words: Mapping[str, int]  # word -> cases
+    elsewhere: Mapping[str, int]  # likewise, those that this run has not judged
+    unaccepted: tuple[int, ...]  # numbers of cases with nothing accepted to compare with, those of this run first
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +62,38 @@ class Overview(Database):
             for run, word, count in connection.execute(words):
                 found[run].verdicts[word] = count
         return found
+
+    def state(self, run: int) -> BranchState:
+        """Of the run's branch, as it stands at that run."""
+        with self._reading() as connection:
+            branch = connection.execute(select(Run.branch).where(Run.id == run)).scalar_one()
+            newest = (
+                select(func.max(Case.id).label("id"))
+                .join(Run, Run.id == Case.run_id)
+                .join(Verdict, Verdict.case_id == Case.id)
+                .where(Run.branch == branch, Run.id <= run)
+                .group_by(Case.identity_key, Case.engine_label)
+                .subquery()
+            )
+            here = (Case.run_id == run).label("here")
+            judged = select(Verdict.word, here, func.count()).join(newest, newest.c.id == Verdict.case_id)
+            counted = judged.join(Case, Case.id == newest.c.id).group_by(Verdict.word, here)
+            rows = connection.execute(counted).all()
+            fresh = (
+                select(Case.id)
+                .join(newest, newest.c.id == Case.id)
+                .join(Verdict, Verdict.case_id == Case.id)
+                .where(Verdict.word == "new")
+                .order_by(here.desc(), Case.id)
+            )
+            unaccepted = tuple(connection.execute(fresh).scalars())
+        words: dict[str, int] = {}
+        elsewhere: dict[str, int] = {}
+        for word, is_here, count in rows:
+            words[word] = words.get(word, 0) + count
+            if not is_here:
+                elsewhere[word] = count
+        return BranchState(words=words, elsewhere=elsewhere, unaccepted=unaccepted)
 
     def branches(self) -> list[str]:
         """Those that have runs, the one with the newest run first."""
