@@ -86,7 +86,7 @@ def counted_cases(groups: Sequence[Group], state: BranchState) -> tuple[Counter[
 def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[Group], state: BranchState) -> None:
     """The state of the branch in one line; what of it this run has judged; against what; whether that is all."""
     at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
-    described = sentences.counts_in_words(
+    described = sentences.describe_counts(
         *counted_cases(groups, state),
         worse=any(group.fails for group in groups),
         wrong=len(standing(verdicts.values())),
@@ -94,7 +94,7 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[G
     heading(text(described), at, f"on {text(run.branch, most=40)}" if run.branch else "")
     before = sum(state.elsewhere.values())
     if before:
-        old = sentences.counts_in_words(state.elsewhere, {}, worse=True, wrong=0)
+        old = sentences.describe_counts(state.elsewhere, {}, worse=True, wrong=0)
         paragraph(
             f"Run {run.number} judged {counted(len(verdicts), 'case')} of {sum(state.words.values())}. "
             f"The other {before} stand as they were judged before: {text(old)}."

@@ -130,7 +130,7 @@ WAIVED_NOUNS: dict[str, tuple[str, str]] = {
 }
 
 
-def counts_in_words(words: Mapping[str, int], waivers: Mapping[str, int], *, worse: bool, wrong: int) -> str:
+def describe_counts(words: Mapping[str, int], waivers: Mapping[str, int], *, worse: bool, wrong: int) -> str:
     """2 regressions, 1 improvement, 211 unchanged; 3 standing defects
 
     What is waived counts as that alone: 0 new regressions, 1 known issue, 212 unchanged. `worse`: whether anything
@@ -147,9 +147,9 @@ def counts_in_words(words: Mapping[str, int], waivers: Mapping[str, int], *, wor
 
 
 def summary(verdicts: Iterable[Verdict]) -> str:
-    """Of one run, as `counts_in_words` has it."""
+    """Of one run, as `describe_counts` has it."""
     known = list(verdicts)
-    return counts_in_words(
+    return describe_counts(
         Counter(verdict.word for verdict in known if not verdict.waiver),
         Counter(verdict.waiver for verdict in known if verdict.waiver),
         worse=any(verdict.worse for verdict in known),
