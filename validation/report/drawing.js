@@ -13,6 +13,7 @@
               colour    0 to 5
               ghost     dashed, without fill, contacts and forces
               forces    [[body, ...point, ...force]], m and N, as `motion.forces_at` has them; each is an arrow
+              reported  poses when these forces were reported, if not now: their points have moved with the bodies
               contacts  [[a, b, gap, ...point]], m, as `player.contacts_at` has them; boundaries count on after bodies
      options  exaggerate {factor, from: [poses, or null, for each layer]}: displacements from these poses, enlarged
               legend    true: an arrow with its force in N
@@ -49,8 +50,7 @@ function usePalette(root) {
 /** Pan in units of half the picture, so that drawings of several sizes share it; angles in rad. */
 class Camera {
   constructor(scene) {
-    this.scene = scene;
-    this.reset();
+    this.scene = scene; this.reset();
   }
   reset() {
     [this.azimuth, this.elevation] = this.scene.camera;
@@ -313,13 +313,13 @@ class Drawing {
     }
   }
 
-  /** Points go where the body of which they are goes in the poses shown. */
+  /** Points go where their body goes. */
   drawContacts(layer, shown) {
-    const {palette, scene} = this, g = this.context;
-    const where = (body, point) =>
-      shown === layer.poses ? point : this.moved(this.moved(point, layer.poses, body, true), shown, body);
+    const {palette, scene, context: g} = this;
+    const where = (body, point, from = layer.poses) =>
+      shown === from ? point : this.moved(this.moved(point, from, body, true), shown, body);
     for (const [body, ...row] of layer.forces || []) {
-      const point = where(body, row.slice(0, this.dimension)), force = row.slice(this.dimension);
+      const point = where(body, row.slice(0, this.dimension), layer.reported), force = row.slice(this.dimension);
       this.arrow(this.toScreen(point), this.toScreen(point.map((v, i) => v + scene.forceScale * force[i])));
     }
     for (const [a, b, gap, ...point] of layer.contacts || []) {

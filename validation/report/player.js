@@ -67,8 +67,9 @@ function rowsOf(group, k) {
 function layerAt(track, t, ghost) {
   const report = lastUpTo(track.forces.time, t + SAME), sample = Math.max(0, lastUpTo(track.time, t + SAME * end));
   const recent = report >= 0 && t - track.forces.time[report] <= data.forceShown;
-  return {poses: posesAt(track, t), colour: track.index, ghost, contacts: ghost ? [] : rowsOf(track.contacts, sample),
-          forces: ghost || !recent ? [] : rowsOf(track.forces, report)};
+  const forces = ghost || !recent ? [] : rowsOf(track.forces, report), poses = posesAt(track, t);
+  const reported = forces.length && track.forces.time[report] < t ? posesAt(track, track.forces.time[report]) : poses;
+  return {poses, forces, reported, contacts: ghost ? [] : rowsOf(track.contacts, sample), colour: track.index, ghost};
 }
 
 // --- panels --------------------------------------------------------------------------------------------------------

@@ -186,6 +186,19 @@ def test_forces_are_arrows_of_one_sign_with_a_scale_in_newtons(show: Any) -> Non
     assert scale[2] - scale[0] == pytest.approx(per_newton * newtons)
 
 
+def test_a_force_stays_on_its_body_until_the_next_report(show: Any) -> None:
+    """Reported at 0.05 s; the upper box is 0.2 m further right from 0.167 s on."""
+    page = show(motion_html(PLANAR, [Track(label="x", trajectory=resting(0.2))], "x"))
+    starts = """time => {
+      const {drawing} = panels[0], found = [];
+      drawing.arrow = from => found.push(drawing.toWorld(...from)[0]);
+      goTo(time);
+      return found.slice(0, 3);
+    }"""
+    assert page.evaluate(starts, 0.05) == pytest.approx([-0.5, 0.5, 0.0])
+    assert page.evaluate(starts, 0.18) == pytest.approx([-0.3, 0.7, 0.0])
+
+
 def test_the_wheel_zooms_about_the_pointer_a_drag_pans_and_reset_brings_all_back(show: Any) -> None:
     """The fault: "Missing: ... zoom"."""
     page = show(pair())
