@@ -122,7 +122,7 @@ def moment(run: int) -> str:
 def run_row(run: dict[str, Any], number: int) -> dict[str, Any]:
     commit = f"{number * 2654435761 % 2**32:08x}" + "0" * 32
     when = moment(number)
-    return run | {"id": number, "started": when, "finished": when, "commit": commit, "branch": "main"}
+    return run | {"id": number, "rank": number, "started": when, "finished": when, "commit": commit, "branch": "main"}
 
 
 def case_rows(first: dict[str, dict[str, Any]], histories: list[History]) -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from validation.store import judgements, ledger, models, runs
 from validation.store.connection import Database
 
 Case, Run, Verdict = models.Case, models.Run, models.Verdict
+STATE_RUNS = 200  # runs of a branch: what none of them has judged is none of its cases any more
 HISTORY = 1000  # values of a metric that are looked back on
 POINT_OF_RUN = ("started", "commit", "branch", "machine")
 POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
@@ -21,7 +22,7 @@ POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchState:
-    """A branch as it stands at a run: of every case its newest verdict, whichever run that is of."""
+    """A branch as it stands at a run: of every case of its last STATE_RUNS runs the newest verdict."""
 
     words: Mapping[str, int]  # word -> cases
     elsewhere: Mapping[str, int]  # likewise, those that this run has not judged
@@ -67,11 +68,11 @@ class Overview(Database):
         """Of the run's branch, as it stands at that run."""
         with self._reading() as connection:
             branch = connection.execute(select(Run.branch).where(Run.id == run)).scalar_one()
+            recent = select(Run.id).where(Run.branch == branch, Run.id <= run).order_by(Run.id.desc()).limit(STATE_RUNS)
             newest = (
                 select(func.max(Case.id).label("id"))
-                .join(Run, Run.id == Case.run_id)
                 .join(Verdict, Verdict.case_id == Case.id)
-                .where(Run.branch == branch, Run.id <= run)
+                .where(Case.run_id.in_(list(connection.execute(recent).scalars())))
                 .group_by(Case.identity_key, Case.engine_label)
                 .subquery()
             )
