@@ -10,7 +10,7 @@ const made = (tag, text = "", into = null) => {
   if (into) into.append(one);
   return one;
 };
-const width = scene.outlines.length * (scene.planar ? 3 : 7), PLOT = 84, SAME = 1e-9, AFTERWARDS = 0.8;
+const width = scene.outlines.length * (scene.planar ? 3 : 7), PLOT = 84, SAME = 1e-9, AFTERWARDS = 0.8, NARROW = 480;
 const camera = new Camera(scene);
 let palette = usePalette(document.documentElement);
 
@@ -80,7 +80,9 @@ for (const track of tracks) for (const q of track.plots) {
   for (const y of q.y) { if (y < seen[0]) seen[0] = y; if (y > seen[1]) seen[1] = y; }
   limits[q.name] = seen;
 }
-let panels = [], size = 300, over = data.ghost, now = 0, last = null, marked = [];
+// Below one another they would not be seen together.
+const narrow = document.documentElement.clientWidth < NARROW && tracks.length > 1;
+let panels = [], size = 300, over = data.ghost || narrow, now = 0, last = null, marked = [];
 let running = !window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 function prepare(canvas, w, h) {

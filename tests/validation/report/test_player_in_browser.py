@@ -276,10 +276,12 @@ def test_it_does_not_start_for_who_wants_less_motion(show: Any, browser: Any) ->
     assert page.inner_text("#play") == "Pause"
 
 
-@pytest.mark.parametrize("ghost", [False, True])
-def test_nothing_is_cut_off_on_a_telephone(show: Any, ghost: bool) -> None:
-    page = show(pair(ghost=ghost), width=390)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+def test_nothing_is_cut_off_on_a_telephone_and_both_motions_are_seen_at_once(show: Any) -> None:
+    page = show(pair(), width=390)
+    assert page.evaluate("panels.length") == 1
+    for over in (False, True):
+        page.evaluate(f"setOver({str(over).lower()})")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
     small = "[...document.querySelectorAll('button, select')].filter(e => e.offsetParent && e.offsetHeight < 24).length"
     assert page.evaluate(small) == 0
 
