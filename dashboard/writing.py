@@ -91,7 +91,8 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         st.code(commands(group, run), language="shell")
         return
     if not scopes(groups, group, member, "known"):
-        paragraph("Nothing of it is open: fixed, or accepted. <code>upright undo</code> takes a decision back.", "soft")
+        paragraph("Nothing of it is open: fixed, or accepted.", "soft")
+        undo_form(group)
         return
     word = st.segmented_control("Decision", list(ACTS), default="Accept", required=True, key="act", wrap=True)
     act = ACTS[word or "Accept"]
@@ -122,6 +123,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
                 "Until that day begins", value=first, min_value=today + timedelta(days=1), key=f"until-{act}"
             )
         sent = st.form_submit_button(f"{word} as {_plain(who())}", type="primary")
+    undo_form(group)
     if sent:
         until = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
         if shown != now:
@@ -132,7 +134,8 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         except (LedgerError, StoreError) as error:
             paragraph(text(error), "alarm")
             return
-        st.session_state["said"] = done
+        st.session_state["said"] = (done, reading.store().entries(limit=1)[0].number)
+        go_on(groups, group, offered[chosen])
         st.rerun()
 
 
@@ -168,11 +171,58 @@ def say(
     return f"{act}: {counted(len(scope.members), 'case')}, by {who()}: {reason}"
 
 
+def go_on(groups: Sequence[Group], group: Group, scope: Scope) -> None:
+    """To the next group with something to decide, if this one was decided as a whole and there is another."""
+    decided = set(scope.numbers)
+    if not decided.issuperset(member.number for member in group.open):
+        return
+    after = [*groups[groups.index(group) + 1 :], *groups] if group in groups else list(groups)
+    waiting = (
+        one
+        for one in after
+        if one is not group and any(m.state == "new" and m.number not in decided for m in one.members)
+    )
+    following = next(waiting, None)
+    if following is not None:
+        st.query_params["group"] = following.key
+        st.query_params.pop("case", None)
+
+
 def show_result() -> None:
-    """What was done just now."""
-    done = st.session_state.pop("said", "")
-    if done:
-        st.toast(_plain(done))
+    """What was done just now, and a way to take it back."""
+    done, entry = st.session_state.get("said", ("", 0))
+    if not done:
+        return
+    paragraph(text(done), "lead")
+    if not entry:
+        del st.session_state["said"]
+    elif st.button("Undo", key="undo", help=f"takes entry {entry} of the ledger back"):
+        st.session_state["said"] = take_back(entry), 0
+        st.rerun()
+
+
+def take_back(entry: int, reason: str = "undone on the page") -> str:
+    """What came of it, in words."""
+    try:
+        number = reading.store().undo(entry, who=who(), reason=reason)
+    except (LedgerError, StoreError) as error:
+        return str(error)
+    return f"entry {entry} is taken back, by entry {number}"
+
+
+def undo_form(group: Group) -> None:
+    """Of the decision that a group is in; for whoever finds it later."""
+    entry = group.entry
+    if entry is None or entry.undone_by is not None or not who():
+        return
+    with st.expander(f"Take this decision back (entry {entry.number})"):
+        reason = st.text_input("Why", key="undo-reason", placeholder="for whoever asks later")
+        if st.button("Take it back", key="take-back"):
+            if not reason.strip():
+                paragraph("Say why, for whoever asks later.", "alarm")
+                return
+            st.session_state["said"] = take_back(entry.number, reason), 0
+            st.rerun()
 
 
 def commands(group: Group, run: int) -> str:

@@ -333,3 +333,20 @@ def test_what_is_new_has_rows_and_the_choice_of_tiles_is_in_the_address(store: S
     only = words(shown("inbox", show="new"))
     assert "pile" in only and "stack" not in only.partition("</h1>")[2].partition("against the baseline")[2]
     assert "stack" in words(shown("inbox", show="regressed"))
+
+
+def test_after_a_decision_the_next_group_is_shown_and_the_decision_can_be_taken_back(store: Store) -> None:
+    """Fault 12: "Missing: ... undo in the browser; next group after a decision"."""
+    broken_and_regressed(store)
+    page = shown("review")
+    assert "crashed" in words(page)
+    page.button_group(key="act").set_value(["Known issue"]).run()
+    page.text_input(key="reason").set_value("seen before")
+    page.text_input(key="link").set_value("#31")
+    page.button[-1].click().run()
+    assert not page.exception
+    assert store.entries()[0].act == "known" and len(store.entries()[0].cases) == 2
+    assert "dominoes" in words(page), "the regression is next"
+    page.button(key="undo").click().run()
+    assert [entry.act for entry in store.entries()[:2]] == ["undo", "known"]
+    assert "is taken back" in words(page)
