@@ -112,7 +112,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         of_group = {one.number for one in group.members}
         usual = max(i for i, scope in enumerate(offered) if of_group.issuperset(scope.numbers))
         meant = st.checkbox("I know that, and it is right", key="broken") if broken else False
-        chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key="scope")
+        chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key=f"scope-{act}")
         link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
         owner = st.text_input("Owner", key="owner", placeholder="who fixes it") if act == "quarantine" else ""
         today = datetime.now(UTC).date()

@@ -57,7 +57,7 @@ def test_from_a_red_check_to_the_cause_and_the_decision_in_six_clicks(address: s
         page.goto(address)
         settled(page)
         page.wait_for_selector("h1.page:has-text('1 regression')")
-        page.wait_for_selector("text=sinks")  # what it means, before any click
+        assert "box 1" in page.inner_text("p.big"), "what it means for the bodies, before any click"
         click("a:has-text('Review: before and after')")
         page.wait_for_selector("[data-testid=evidence] >> text=first divergence")
         page.wait_for_selector("[data-testid=evidence] >> text=allowed")

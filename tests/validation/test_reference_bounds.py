@@ -49,6 +49,7 @@ LANDS = "the impact and the last touch are found on the solution; round-off"
 SETTLES = "it rattles, the series is summed up, and it stands: no gap is left"
 BOUNCES = "the fall is a parabola, each impact is found on it; round-off of up to a hundred"
 FLIES = "each flight by steps of DOP853, each impact found on it"
+TOWED = "a step ends at every corner of the path; the integrator's local error, 1e-13"
 STACKS = "stack:n={3,5,10,20},mass_ratio={1,1000},friction={0,0.5}"
 CARRIES = "every face carries the weight above it, to round-off"
 CONE = "friction and normal force from one solution, to round-off"
@@ -77,6 +78,9 @@ BOUNDS = (
     Bound(STACKS, "jitter_velocity", 1e-12, CARRIES, unit="m/s"),
     Bound("ball-with-drag", "truth_error_event_time", 1e-11, FLIES, unit="s"),
     Bound("ball-with-drag", "truth_error_position", 1e-10, FLIES, unit="m"),
+    Bound("blocks:n={1,6}", "gap_final", 1e-12, SETTLES, -1e-12, "m"),
+    Bound("towed-body", "truth_error_position", 1e-11, TOWED, unit="m"),
+    Bound("towed-body:space=spatial", "truth_error_position", 1e-8, JOINED, unit="m"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_event_time", 1e-11, BOUNCES, unit="s"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "truth_error_position", 1e-11, BOUNCES, unit="m"),
     Bound("bouncing-{ball,block}:restitution={0,0.5,0.9,1}", "energy_gain", 1e-12, BOUNCES, unit="J"),
@@ -152,6 +156,8 @@ BOUNDS = (
     Bound("free-tumble:start={even,flip}", "angular_momentum_drift", 1e-9, JOINED, unit="kg m^2/s"),
     Bound("pendulum", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("pendulum:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("chain", "energy_drift", 1e-10, ODE, unit="J"),
+    Bound("do-nothing", "truth_error_position", 1e-10, ODE, unit="m"),
     Bound("four-bar", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("four-bar:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
     Bound("four-bar:space=spatial", "joint_gap", 1e-14, CLOSED, unit="m"),

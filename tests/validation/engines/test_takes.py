@@ -50,6 +50,8 @@ def scenes() -> list[Scene]:
         planar({}, thrusters=[{"body": "one", "anchor": zero2, "force": [1, 0], "profile": [[0, 1], [1, 2]]}]),
         planar({}, springs=[{"a": "one", "b": "two", "anchor_a": zero2, "anchor_b": zero2, "stiffness": 1.0,
                              "rest_length": 1.0, "damping": 1.0, "tension_only": True}]),
+        planar({}, springs=[{"a": "one", "anchor_a": zero2, "anchor_b": zero2, "stiffness": 1.0,
+                             "anchor_path": [[0, zero2], [1, [1, 0]]]}]),
         planar({"friction": 0.5, "restitution": 0.5}, boundaries=[
             {"kind": "half-plane", "name": "ground", "point": [0, -9], "normal": [1, 0], "friction": 1.0,
              "restitution": 1.0}]),
