@@ -1,6 +1,11 @@
 """Lists for people: the catalogue and the engines."""
 
 import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -67,7 +72,10 @@ def scenario_lines(scenario: Scenario) -> str:
 
 
 def engine_list(*, as_json: bool) -> str:
-    rows: list[dict[str, Any]] = [_engine_row(load_engine(engine_of(name))) for name in present_engines()]
+    rows: list[dict[str, Any]] = []
+    for name in present_engines():
+        with quiet_imports():
+            rows.append(_engine_row(load_engine(engine_of(name))))
     rows += [
         {"format": 1, "engine": name, "version": None, "profiles": [], "reason": reason}
         for name, reason in unavailable_engines().items()
@@ -78,6 +86,29 @@ def engine_list(*, as_json: bool) -> str:
         f"{row['engine']:10} {row['version'] or 'absent':10} {row.get('reason') or _profiles(row)}" for row in rows
     ]
     return "\n".join([*lines, f"Settings of one: upright engines {rows[0]['engine']}"])
+
+
+@contextmanager
+def quiet_imports() -> Iterator[None]:
+    """What an engine's own library prints while it is loaded is shown only where that fails: pybullet prints when it
+    was built."""
+    with tempfile.TemporaryFile() as printed:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        saved = {number: os.dup(number) for number in (1, 2)}
+        for number in saved:
+            os.dup2(printed.fileno(), number)
+        failed = True
+        try:
+            yield
+            failed = False
+        finally:
+            for number, copy in saved.items():
+                os.dup2(copy, number)
+                os.close(copy)
+            if failed:
+                printed.seek(0)
+                sys.stderr.write(printed.read().decode(errors="replace"))
 
 
 def _engine_row(engine: Any) -> dict[str, Any]:

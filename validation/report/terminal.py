@@ -53,10 +53,8 @@ def cost_line(session: Session) -> str:
     totals = session.totals
     name, seconds = totals.slowest
     slowest = f"; slowest: {name}, {seconds:.1f} s" if name else ""
-    return (
-        f"{totals.simulated} simulated in {totals.wall:.1f} s on {totals.workers} workers; engines' own stepping "
-        f"{totals.stepping:.1f} s; overhead {1e3 * totals.overhead:.1f} ms a case{slowest}"
-    )
+    workers = counted(totals.workers, "worker")
+    return f"{counted(totals.simulated, 'case')} simulated in {totals.wall:.1f} s on {workers}{slowest}"
 
 
 def ensemble_lines(session: Session) -> list[str]:
@@ -174,22 +172,38 @@ def standing_lines(verdicts: Iterable[Verdict], *, most: int = MOST_STANDING, mo
 
 
 def history_lines(store: Store, result: Result, metrics: Collection[str]) -> list[str]:
-    """A heading for the case, below it a line for each of these metrics, and below that one for each of its turns."""
+    """A heading for the case, below it a line for each of these metrics, and below that one for each of its turns. One
+    line for all of which a single run is stored: they have no history yet."""
     run = store.run(result.run)
     baseline = store.baselines(run.branch).get(result.case.identity.key)
     lines = [_name(result.case)]
+    single = []
     for measured in result.measurements:
         if measured.metric not in metrics:
             continue
         found = store.trend(run, result.case, measured, baseline)
         if found.course is None:
             continue
+        if len(found.points) == 1:
+            single.append(metric_name(measured.metric, result.case))
+            continue
         level = quantity(found.course.level, found.unit)
         steady = "" if found.turns else ", no change"
         over = counted(len(found.points), "run")
         lines.append("  " + one_line(f"{metric_name(measured.metric, result.case)}: {level} over {over}{steady}"))
         lines += [f"    {one_line(describe_turn(turn))}" for turn in found.turns]
+    if single:
+        what = single[0] if len(single) == 1 else counted(len(single), "metric")
+        lines.append(
+            "  " + one_line(f"{what}: one run has it, so there is no history yet; values: {show_command(result)}")
+        )
     return lines
+
+
+def show_command(result: Result) -> str:
+    """The command that shows a case."""
+    engine = shlex.quote(engine_token(result.case))
+    return f"upright show {shlex.quote(result.case.label)} --engine {engine}"
 
 
 def find_line(find: StoredFind) -> str:
