@@ -52,6 +52,7 @@ def show() -> None:
             )
     elif result.reason:
         paragraph(f"{text(result.outcome.replace('_', ' '))}: {text(result.reason)}")
+    broke(result)
     accepted = reading.baseline(verdict.baseline) if verdict else None
     motion([r for r in reading.results(run) if r.case.label == case.label], result, accepted)
     left, right = st.columns([2, 3])
@@ -63,6 +64,13 @@ def show() -> None:
     st.code(f"upright run {rerun_arguments([case])}", language="shell")
     with st.expander("Settings and provenance"):
         provenance(result, run)
+
+
+def broke(result: Result) -> None:
+    """Where it broke, in the engine's own lines."""
+    if result.trace:
+        section("Where it broke")
+        st.code(result.trace, language="text", wrap_lines=True)
 
 
 def choose() -> None:

@@ -25,6 +25,7 @@ from dashboard.elements import (
 from validation.judging.verdict import MEANING, Verdict, standing
 from validation.records.names import metric_name
 from validation.records.quantities import counted, quantity
+from validation.records.simulation import BROKEN
 from validation.report import sentences
 from validation.report.effect import Effect
 from validation.review.groups import STATES, Group, Member
@@ -215,6 +216,8 @@ def by_how_much(effect: Effect) -> str:
 def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     """HTML: evidence, where the motions first part, and how much of the same run is as it was."""
     verdict = member.verdict
+    if verdict.grounds.outcome in BROKEN:
+        return "the engine ended it itself, and no motion came of it that could be measured"
     if not verdict.changes and not verdict.defects:
         return text(sentences.reason_of(verdict), most=300)
     described = [sentences.describe_evidence(change) for change in verdict.changes[:1] if change.evidence]

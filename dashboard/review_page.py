@@ -130,6 +130,9 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
         )
     elif parting:
         paragraph(f"<b>First divergence:</b> {text(parting.removeprefix('first differs '), most=800)}")
+    trace = reading.result(member.number).trace
+    if trace:
+        st.code(trace, language="text", wrap_lines=True)
     paragraph(text(reason_of(verdict).removesuffix(f"; {parting}"), most=1500), "soft" if effect else "said")
     metrics = [change.metric for change in verdict.changes] or [d.metric for d in verdict.defects]
     metric = effect.name if effect else (metrics[0] if metrics else "")

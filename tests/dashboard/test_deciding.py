@@ -350,3 +350,17 @@ def test_after_a_decision_the_next_group_is_shown_and_the_decision_can_be_taken_
     page.button(key="undo").click().run()
     assert [entry.act for entry in store.entries()[:2]] == ["undo", "known"]
     assert "is taken back" in words(page)
+
+
+def test_a_broken_case_shows_where_it_broke(store: Store) -> None:
+    """Fault 8: ""Sure, because" repeats the headline; no traceback"."""
+    one = replace(failed(case(), "crashed", "ValueError: no"), trace="Traceback (most recent call last):\n  line 7")
+    run = store.begin_run(info(), [case()], [scene()])
+    store.save_results(run, [one])
+    store.save_verdicts(run, [verdict_on(None, one)])
+    store.finish_run(run)
+    number = store.results(run)[0].number
+    assert store.result(number).trace == one.trace
+    page = shown("case", case=str(number))
+    assert [block.value for block in page.code if "Traceback" in block.value] == [one.trace]
+    assert words(shown("inbox")).count("ValueError") <= 2

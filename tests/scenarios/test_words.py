@@ -67,7 +67,7 @@ def test_no_label_looks_like_an_option(tmp_path):
     [
         ("stak", ("'stak'", "did you mean 'stack'?", "stack:n=5")),
         ("Upright_Block", ("did you mean 'upright-block'",)),
-        ("zzz", ("'zzz'", "known: upright-block, stack", "my_scene.json")),
+        ("zzz", ("'zzz'", "known: upright-block, blocks, stack", "my_scene.json")),
         ("", ("''", "known")),
         ("stack:", ("stack", "''", "k=v", "stack:n=3")),
         ("stack:n", ("'n'", "k=v")),

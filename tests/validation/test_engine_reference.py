@@ -30,8 +30,8 @@ from scenarios.scene import (
 from tests.validation.engines.planar_scenes import DT, G, ball, box, ground, scene, simulated
 from tests.validation.metrics.motions import values
 from validation.engines.engine import SettingError, resolve_settings
-from validation.engines.reference import world as reference_world
 from validation.engines.reference.adapter import Reference
+from validation.engines.shared import planar_model as reference_world
 from validation.engines.shared.recorder import collected_step_times
 
 WEIGHTLESS = (0.0, 0.0)

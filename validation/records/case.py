@@ -69,6 +69,7 @@ class Result:
     case: Case
     outcome: Status
     reason: str = ""
+    trace: str = ""  # where an engine broke: its traceback, or the last that it printed
     measurements: tuple[Measurement, ...] = ()
     outcomes: tuple[Outcome, ...] | None = None  # what happened; None: not known, for instance without a motion
     headline: str = ""  # the metric that stands for the scenario in a single cell
@@ -105,6 +106,7 @@ class Result:
             case=case,
             outcome=simulation.outcome,
             reason=simulation.reason,
+            trace=simulation.trace,
             measurements=measurements,
             outcomes=outcomes,
             headline=headline,

@@ -16,6 +16,7 @@ BROKEN: frozenset[Status] = frozenset({"crashed", "timed_out", "out_of_memory", 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     outcome: Status
+    trace: str = ""  # where it broke: a traceback, or the last lines that it printed
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
     trajectory: Trajectory | None = None
     encoded: bytes = b""

@@ -105,7 +105,8 @@ def _of_change(change: Change, verdict: Verdict, result: Result | None, baseline
             band = band_of(*tolerance)
             if math.isfinite(change.new):
                 by = abs(change.new - change.old) / tolerance[1]
-                described = f"{by:.0f} tolerances" if 10.0 <= by < 1e5 else f"{by:.2g} tolerances"
+                far = f"{by:.0f}" if 10.0 <= by < 1e5 else f"{by:.2g}"
+                described = f"{far} times the move that is allowed"
                 allowed = _most(change, tolerance[0], band)
     return Effect(
         name=change.metric,

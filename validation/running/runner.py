@@ -353,6 +353,7 @@ def simulation_of(reply: Reply) -> Simulation:
     simulation = Simulation(
         outcome=header["outcome"],
         reason=header["reason"],
+        trace=header.get("trace", ""),
         wall_time=header.get("wall_time", 0.0),
         peak_memory=header.get("peak_memory", 0),
     )

@@ -162,6 +162,7 @@ class Case(Base):
     step_count: Mapped[int]
     stepping_time: Mapped[float]
     happened: Mapped[str | None]  # JSON: outcomes; NULL: not known
+    trace: Mapped[str] = mapped_column(server_default="")
 
 
 class Measurement(Base):

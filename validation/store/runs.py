@@ -35,6 +35,7 @@ NOT_DONE = {
     "peak_memory": 0.0,
     "step_count": 0,
     "stepping_time": 0.0,
+    "trace": "",
 }
 
 

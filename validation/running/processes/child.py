@@ -2,6 +2,7 @@
 
 import os
 import time
+import traceback
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from validation.records.trajectory import (
 )
 from validation.running.processes.frames import pack
 from validation.running.processes.live import run_live
+
+LONGEST_TRACE = 8000  # characters of a traceback: its end says where
 
 
 def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
@@ -109,7 +112,8 @@ def failed(engine: Any, error: Exception, *recorded: Trajectory) -> bytes:
             return broken({"outcome": "not_finite", "reason": str(error)}, *recorded)
         case MemoryError():
             return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
-    return broken(failure(error, adapted(engine)), *recorded)
+    trace = "".join(traceback.format_exception(error))[-LONGEST_TRACE:]
+    return broken(failure(error, adapted(engine)) | {"trace": trace}, *recorded)
 
 
 def broken(header: dict[str, Any], *recorded: Trajectory) -> bytes:

@@ -228,7 +228,9 @@ class Server:
             header |= answered
         else:
             cause = ended_by(os.waitstatus_to_exitcode(status))
-            header |= {"outcome": "crashed", "reason": f"{cause} after {wall:.2g} s{last_words(child.errors)}"}
+            printed = last_words(child.errors)
+            last = f": {printed[-1][-LAST_WORDS:]}" if printed else ""
+            header |= {"outcome": "crashed", "reason": f"{cause} after {wall:.2g} s{last}", "trace": "\n".join(printed)}
         child.errors.close()
         send(self.connection, header, body)
 
@@ -290,11 +292,11 @@ def pages(pid: int) -> int:
         return 0
 
 
-def last_words(errors: Any) -> str:
+def last_words(errors: Any) -> list[str]:
+    """The last lines of what it printed."""
     size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - 4 * LAST_WORDS))
-    lines = [line.strip() for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
-    return f": {lines[-1][-LAST_WORDS:]}" if lines else ""
+    errors.seek(max(0, size - 20 * LAST_WORDS))
+    return [line.rstrip() for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
 
 
 @lru_cache(maxsize=512)
