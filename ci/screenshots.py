@@ -42,12 +42,13 @@ WIDTH, COLOURS = 1280, 255
 def make(folder: Path) -> None:
     """A repository whose engine has fewer iterations since its last commit but one; one fault of it is known."""
     git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", "https://git.example/solver.git")
     (folder / ".gitignore").write_text("upright*\n__pycache__\n")
     for k in range(QUIET + 2):
         (folder / "solver.py").write_text(ENGINE.format(iterations=50 if k < QUIET else 4))
         (folder / "notes.txt").write_text(f"commit {k}\n")
         git(folder, "add", ".")
-        git(folder, "commit", "-q", "-m", f"commit {k}")
+        git(folder, "commit", "-q", "-m", "Four iterations are enough" if k == QUIET else f"Notes, part {k + 1}")
         upright(folder, "check", *CASES, *ENGINES)
         if k == 0:
             upright(folder, "accept", "--reason", "first look", "--who", "R.")
@@ -64,7 +65,11 @@ def make(folder: Path) -> None:
 
 
 def git(folder: Path, *words: str) -> None:
-    who = {f"GIT_{who}_{what}": "r@example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    who = {
+        f"GIT_{who}_{what}": value
+        for who in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "R."), ("EMAIL", "r@example"))
+    }
     subprocess.run(["git", *words], cwd=folder, env=os.environ | who, check=True)
 
 

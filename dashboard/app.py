@@ -29,6 +29,7 @@ def main() -> None:
     ]
     page = st.navigation(pages, position="top")
     st.html(elements.STYLE)
+    elements.navigation({one.title: one.url_path for one in pages}, page.title)
     page.run()
 
 

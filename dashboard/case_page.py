@@ -5,7 +5,7 @@ import json
 import streamlit as st
 
 from dashboard import reading, series
-from dashboard.elements import go, grid, heading, kind_html, limit_html, paragraph, section, text
+from dashboard.elements import commit_html, go, grid, heading, kind_html, limit_html, paragraph, section, text
 from validation.judging.verdict import MEANING, Verdict
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
@@ -38,6 +38,8 @@ def show() -> None:
     heading(f"{text(case.label)} on {text(engine_name(case))}")
     step = f"version {case.engine_version}, time step {time_step(case.identity.dt)}"
     paragraph(f"{text(step)}, {text(reading.run_title(run))}", "soft")
+    if run.info.commit:
+        paragraph(f"Commit {commit_html(run.info)}", "soft")
     if verdict:
         paragraph(f"{kind_html(verdict.word)} {text(reason_of(verdict), most=900)}")
         if MEANING[verdict.word] != reason_of(verdict):

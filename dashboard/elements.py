@@ -3,17 +3,19 @@
 import base64
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from typing import Literal
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from validation.judging.verdict import MEANING
-from validation.records.case import Case
+from validation.records.case import Case, RunInfo
 from validation.records.names import engine_token
-from validation.records.quantities import counted
+from validation.records.quantities import contrast, counted
+from validation.review.lineage import SHORT
 from validation.store import StoredRun
 
 NOT_DONE = "not done"
@@ -40,23 +42,23 @@ LONGEST = 240  # characters of a value that are shown; the rest is in its title
 
 STYLE = """
 <style>
-[data-testid="stMainBlockContainer"] { padding-top: 4.2rem; }
+[data-testid="stMainBlockContainer"] { padding-top: 4.2rem; --soft: light-dark(#565a66, #b0b4bf); }
 .grid { overflow-x: auto; }
 .grid table { border-collapse: collapse; font-size: 0.88rem; }
 .grid.wide table { width: 100%; }
 .grid th, .grid td { text-align: left; vertical-align: top; border: 0; padding: 6px 10px;
   border-bottom: 1px solid rgba(128, 128, 128, 0.28); }
-.grid th { vertical-align: bottom; border-bottom-width: 2px; font-weight: 600; font-size: 0.8rem; opacity: 0.75; }
-.grid th small { display: block; font-weight: 400; opacity: 0.8; }
+.grid th { vertical-align: bottom; border-bottom-width: 2px; font-weight: 600; font-size: 0.8rem; color: var(--soft); }
+.grid th small { display: block; font-weight: 400; }
 .grid td { font-variant-numeric: tabular-nums; }
 .grid td.number { text-align: right; white-space: nowrap; }
 .grid th.number { text-align: right; }
-.grid td small { display: block; opacity: 0.7; font-size: 0.78rem; line-height: 1.35; }
+.grid td small { display: block; color: var(--soft); font-size: 0.78rem; line-height: 1.35; }
 .grid td .name { font-weight: 600; }
 .grid td.narrow { white-space: nowrap; width: 1%; }
 .grid tr:hover td { background: rgba(128, 128, 128, 0.07); }
 .matrix td.scenario { min-width: 14em; overflow-wrap: anywhere; }
-.matrix td.value { min-width: 9em; opacity: 0.8; }
+.matrix td.value { min-width: 9em; color: var(--soft); }
 .matrix td a { color: inherit; text-decoration: none; white-space: nowrap; }
 .matrix td a:hover { text-decoration: underline; }
 .matrix td .word.quiet { margin-left: 2px; }
@@ -64,22 +66,42 @@ STYLE = """
 bdi { overflow-wrap: anywhere; }
 .together { white-space: nowrap; }
 .word { font-size: 0.75rem; font-weight: 600; padding: 1px 7px; border-radius: 8px; white-space: nowrap; }
-.word.quiet { padding: 0; font-weight: 400; opacity: 0.6; }
+.word.quiet { padding: 0; font-weight: 400; color: var(--soft); }
 .word.law { border: 1px solid #b5482a; font-weight: 400; }
 .word.state { border: 1px solid rgba(128, 128, 128, 0.6); font-weight: 400; }
-.said { margin: 0; line-height: 1.5; }
-.said .word.quiet { font-size: inherit; font-weight: 600; opacity: 1; }
+.said { margin: 0; line-height: 1.5; overflow-wrap: anywhere; }
+.said .word.quiet { font-size: inherit; font-weight: 600; color: inherit; }
 h1.page { font-size: 1.7rem; font-weight: 650; margin: 0; padding: 0; line-height: 1.3; }
 h2.part { font-size: 1.1rem; font-weight: 650; margin: 0.4rem 0 0; padding: 0; }
-p.soft { opacity: 0.72; margin: 0; font-size: 0.92rem; }
+p.soft { color: var(--soft); margin: 0; font-size: 0.92rem; overflow-wrap: anywhere; }
 p.big { font-size: 1.3rem; font-weight: 650; line-height: 1.35; margin: 0; }
 p.lead { font-size: 1.05rem; margin: 0; }
 a.go { font-weight: 600; text-decoration: none; white-space: nowrap; }
 a.go:hover { text-decoration: underline; }
+a.go, a.commit { color: light-dark(#0a5ca8, #7ab8ef); }
+.soft a, small a { text-decoration: underline; }
+.pages code, [data-testid="stHtml"] code { color: light-dark(#116329, #7ee2a0); }
 img.spark { display: block; max-width: none; }
 .alarm { border-left: 4px solid #c62828; padding: 6px 12px; margin: 0; background: rgba(198, 40, 40, 0.08); }
-[data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; }
-@media (max-width: 800px) { .grid.wide:not([data-testid="evidence"]) table { min-width: 780px; } }
+[data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; color: #ffffff; }
+nav.pages { display: none; }
+@media (max-width: 767px) {
+  nav.pages { display: flex; flex-wrap: wrap; gap: 0 6px; }
+  nav.pages a { padding: 8px 6px; min-height: 24px; }
+  nav.pages a[aria-current] { font-weight: 700; text-decoration: underline; color: inherit; }
+  [data-testid="stExpandSidebarButton"] { display: none; }
+  h1.page { font-size: 1.3rem; overflow-wrap: anywhere; }
+  p.big { font-size: 1.1rem; }
+  .grid.wide thead { display: none; }
+  .grid.wide table, .grid.wide tbody, .grid.wide tr, .grid.wide td { display: block; width: 100%; }
+  .grid.wide tr { border-bottom: 2px solid rgba(128, 128, 128, 0.45); padding: 6px 0; }
+  .grid.wide td, .grid.wide td.number { border: 0; padding: 3px 0; text-align: left; white-space: normal;
+    overflow-wrap: anywhere; }
+  .grid.wide td:empty { display: none; }
+  .grid.wide td[data-head]:not([data-head=""])::before { content: attr(data-head); display: block;
+    color: var(--soft); font-size: 0.75rem; }
+  .grid .word { white-space: normal; overflow-wrap: anywhere; }
+}
 </style>
 """
 
@@ -123,16 +145,59 @@ def grid(heads: Sequence[str], rows: Iterable[Sequence[str]], *, wide: bool = Tr
     kinds = [" class='number'" if head.endswith(">") else "" for head in heads]
     names = [head.removesuffix(">") for head in heads]
     top = "".join(f"<th{kind}>{escape(name)}</th>" for name, kind in zip(names, kinds))
-    body = "".join(f"<tr>{''.join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds))}</tr>" for row in rows)
+    heads_of = [f"{kind} data-head='{escape(name, quote=True)}'" for name, kind in zip(names, kinds)]
+    body = "".join(f"<tr>{''.join(f'<td{of}>{cell}</td>' for cell, of in zip(row, heads_of))}</tr>" for row in rows)
     st.html(
-        f"<div class='grid{' wide' if wide else ''}' data-testid='{testid}'><table><thead><tr>{top}</tr></thead>"
+        f"<div class='grid{' wide' if wide else ''}' {region(testid)}><table><thead><tr>{top}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
+
+
+def region(testid: str) -> str:
+    """Attributes of what scrolls in its own box, which the keyboard has to be able to do too."""
+    return f"data-testid='{testid}' tabindex='0' role='region' aria-label='{testid}'"
+
+
+def navigation(pages: Mapping[str, str], current: str) -> None:
+    """Links to all pages, title -> path, where the screen is too narrow for Streamlit's own row of them."""
+    here = {current: " aria-current='page'"}
+    links = "".join(
+        f"<a class='go' href='{path or './'}' target='_self'{here.get(title, '')}>{title}</a>"
+        for title, path in pages.items()
+    )
+    st.html(f"<nav class='pages' aria-label='Pages'>{links}</nav>")
 
 
 def go(target: str, label: str) -> str:
     """HTML of a link within the dashboard."""
     return f"<a class='go' href='{escape(target, quote=True)}' target='_self'>{text(label)}</a>"
+
+
+def commit_html(info: RunInfo) -> str:
+    """A commit: its first digits as a link to the remote repository where that is on the web, the first line of its
+    message, its author and date, as far as these are known."""
+    if not info.commit:
+        return ""
+    shown = together(info.commit[:SHORT])
+    address = commit_address(info)
+    if address:
+        shown = f"<a class='commit' href='{escape(address, quote=True)}' target='_blank' rel='noopener'>{shown}</a>"
+    first_line = info.message.split("\n", 1)[0]
+    title = (
+        f" <q title='{escape(info.message[:2000], quote=True)}'>{text(first_line, most=100)}</q>" if first_line else ""
+    )
+    day = f"{info.authored:%-d %b %Y}" if info.authored else ""
+    by = ", ".join(filter(None, (text(info.author, most=60) if info.author else "", day)))
+    return f"{shown}{title}{f', {by}' if by else ''}"
+
+
+def commit_address(info: RunInfo) -> str:
+    """On the web; "" where the remote is on no web server, or what stands there is no commit."""
+    known = urlsplit(info.remote)
+    if known.scheme not in ("http", "https") or not known.hostname or not re.fullmatch("[0-9a-f]{7,64}", info.commit):
+        return ""
+    path = "commits" if known.hostname == "bitbucket.org" else "-/commit" if "gitlab" in known.hostname else "commit"
+    return f"{info.remote.rstrip('/')}/{path}/{info.commit}"
 
 
 def age(when: datetime, now: datetime | None = None) -> str:
@@ -190,9 +255,16 @@ def unfinished(run: StoredRun) -> None:
 
 
 def spark(
-    values: Sequence[float], band: tuple[float, float] | None = None, *, width: int = 130, height: int = 30
+    values: Sequence[float],
+    band: tuple[float, float] | None = None,
+    *,
+    name: str = "value",
+    unit: str = "",
+    width: int = 130,
+    height: int = 30,
 ) -> str:
-    """HTML of a short history, the latest value as a dot; `band` is what the accepted value allows."""
+    """HTML of a short history, the latest value as a dot; `band` is what the accepted value allows. Read aloud it is
+    the metric's name, its first and last value and the trend."""
     finite = [(i, value) for i, value in enumerate(values) if math.isfinite(value)]
     if not finite:
         return ""
@@ -215,7 +287,16 @@ def spark(
     i, last = finite[-1]
     shapes += f"<polyline points='{points}' fill='none' stroke='#7a8694' stroke-width='1.4'/>"
     shapes += f"<circle cx='{x(i)}' cy='{y(last)}' r='2.8' fill='#d32f2f'/>"
+    alternative = escape(describe_series(name, [value for _, value in finite], unit), quote=True)
     # As an image: Streamlit lets no SVG through in HTML.
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'>{shapes}</svg>"
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
-    return f"<img class='spark' width='{width}' height='{height}' alt='history' src='{source}'>"
+    return f"<img class='spark' width='{width}' height='{height}' alt='{alternative}' src='{source}'>"
+
+
+def describe_series(name: str, values: Sequence[float], unit: str) -> str:
+    """penetration mean over 12 runs: 0.3 mm first, 1.2 mm last, higher"""
+    first, last = values[0], values[-1]
+    old, new = contrast(first, last, unit)
+    way = "unchanged" if first == last else "higher" if last > first else "lower"
+    return f"{name} over {counted(len(values), 'run')}: {old} first, {new} last, {way}"

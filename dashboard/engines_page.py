@@ -23,6 +23,7 @@ from dashboard.elements import (
     kind_html,
     limit_html,
     paragraph,
+    region,
     section,
     state_html,
     text,
@@ -196,7 +197,7 @@ def table(
         return "<p>No scenario of this run is of that kind.</p>"
     heads = [f"<th>{breakable(name)}<small>{escape(version)}</small></th>" for name, version in engines.items()]
     return (
-        "<div class='grid matrix' data-testid='matrix'><table><thead><tr><th>scenario</th><th>value</th>"
+        f"<div class='grid matrix' {region('matrix')}><table><thead><tr><th>scenario</th><th>value</th>"
         f"{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )
 

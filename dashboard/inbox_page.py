@@ -9,6 +9,7 @@ from dashboard import reading
 from dashboard.elements import (
     age,
     case_html,
+    commit_html,
     go,
     grid,
     heading,
@@ -100,6 +101,8 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[G
             f"Run {run.number} judged {counted(len(verdicts), 'case')} of {sum(state.words.values())}. "
             f"The other {before} stand as they were judged before: {text(old)}."
         )
+    if run.info.commit:
+        paragraph(f"Commit {commit_html(run.info)}", "soft")
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
         paragraph("What is known, quarantined, accepted or a false positive fails no check.", "soft")
@@ -255,7 +258,9 @@ def table(run: StoredRun, groups: Sequence[Group]) -> None:
         curve = ""
         if effect and effect.name:
             points = reading.history(member.verdict.case, effect.name, run, SPARK)
-            curve = spark([point.value for point in points], effect.band)
+            curve = spark(
+                [p.value for p in points], effect.band, name=effect.metric, unit=points[-1].unit if points else ""
+            )
         target = reading.link("review", group=group.key, run=run.number)
         rows.append(
             (
@@ -291,7 +296,12 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
                 case_html(verdict.case),
                 f"{text(sentences.meaning(defect, verdict.case))}{more}",
                 times and f"{times}<small>the limit</small>",
-                spark([point.value for point in points], (-abs(defect.limit), abs(defect.limit))),
+                spark(
+                    [p.value for p in points],
+                    (-abs(defect.limit), abs(defect.limit)),
+                    name=metric_name(defect.metric, verdict.case),
+                    unit=points[-1].unit if points else "",
+                ),
                 by,
                 go(reading.link("case", case=result.number), "Case"),
             )

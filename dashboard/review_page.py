@@ -3,12 +3,23 @@
 import streamlit as st
 
 from dashboard import reading, series, writing
-from dashboard.elements import case_html, go, grid, heading, kind_html, paragraph, section, state_html, text
+from dashboard.elements import (
+    case_html,
+    commit_html,
+    go,
+    grid,
+    heading,
+    kind_html,
+    paragraph,
+    section,
+    state_html,
+    text,
+)
 from dashboard.inbox_page import origin
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
-from validation.review.groups import STATES, Group, Member
+from validation.review.groups import STATES, Group, Member, RunRef
 from validation.store import StoredRun
 from validation.store.errors import StoreError
 
@@ -118,8 +129,8 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
             ("effect", text(effect.summary)),
             ("allowed", text(describe_allowed(changed)) if changed else ""),
             ("evidence", text(describe_evidence(changed)) if changed else ""),
-            ("first bad commit", text(group.since)),
-            ("last good commit", text(group.good) if group.good else "none is known"),
+            ("first bad commit", commit_of(group.since)),
+            ("last good commit", commit_of(group.good) if group.good else "none is known"),
             ("first divergence", text(parting.removeprefix("first differs "), most=800)),
             ("what it means", text(effect.means) if effect.name else ""),
         ]
@@ -138,6 +149,12 @@ def evidence(run: StoredRun, group: Group, member: Member) -> None:
     metric = effect.name if effect else (metrics[0] if metrics else "")
     if metric:
         series.show(reading.result(member.number), metric, run, key="review")
+
+
+def commit_of(ref: RunRef) -> str:
+    """HTML: the commit with what is known of it, and the run."""
+    run = reading.run(ref.run)
+    return f"{commit_html(run.info)} (run {ref.run})" if run and run.info.commit else text(ref)
 
 
 def others(run: StoredRun, group: Group, member: Member) -> None:

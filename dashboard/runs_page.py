@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import age, go, grid, heading, kind_html, paragraph, text, together
+from dashboard.elements import age, commit_html, go, grid, heading, kind_html, paragraph, text, together
 from validation.judging.verdict import MEANING
 from validation.records.simulation import BROKEN
 from validation.review.groups import NOTABLE
@@ -51,7 +51,7 @@ def row(run: StoredRun, counts: RunCounts) -> tuple[str, ...]:
     return (
         str(run.number),
         f"{together(age(info.started))}<small>{together(f'{info.started:%Y-%m-%d %H:%M} UTC')}</small>",
-        f"{together(info.commit[:8])}{local}<small>{text(info.branch, most=60)}</small>",
+        f"{commit_html(info)}{local}<small>{text(info.branch, most=60)}</small>",
         f"{run.done}<small>{', '.join(filter(None, trouble))}</small>",
         f"{described}<small>{quiet} quiet</small>",
         f"{counts.wall_time:.1f} s",

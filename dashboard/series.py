@@ -1,5 +1,6 @@
 """A metric of a case over the runs: commits, versions, what is accepted and by whom, steps."""
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -9,18 +10,20 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import paragraph, text
+from dashboard.elements import describe_series, paragraph, text
 from validation.judging.changes import allowed_move
 from validation.judging.trends import Turn
 from validation.records.case import Result
 from validation.records.names import metric_name
-from validation.records.quantities import NEVER, quantity
+from validation.records.quantities import NEVER, quantity, scale_of
 from validation.records.stored import Point
 from validation.report.effect import band_of
 from validation.report.sentences import describe_turn
+from validation.review.lineage import SHORT
 from validation.store import Baseline, StoredRun
 
 HISTORY_RUNS = 400  # runs
+MOST_LABELS = 5  # of the axis
 
 
 def show(result: Result, metric: str, run: StoredRun, key: str, *, later: int = 0) -> None:
@@ -97,18 +100,25 @@ def chart(
     at: int | None = None,
 ) -> Any:
     """`at` is the run to mark."""
-    unit = next((f" ({p.unit})" for p in points if p.unit not in ("", "1")), "")
+    unit = next((p.unit for p in points if p.unit not in ("", "1")), "")
+    values = [p.value for p in points]
+    factor, unit = scale_of([*values, *bands["low"], *bands["high"]], unit)
+    bands = bands.assign(low=bands["low"] / factor, high=bands["high"] / factor)
     frame = pd.DataFrame(
         {
             "run": [p.run for p in points],
-            "value": [p.value for p in points],
-            "shown": [quantity(p.value, p.unit, beside=[p.value for p in points]) for p in points],
+            "value": [value / factor for value in values],
+            "shown": [quantity(p.value, p.unit, beside=values) for p in points],
             "version": [f"{p.engine_label} {p.engine_version}"[:100] for p in points],
-            "commit": [p.commit[:8] for p in points],
+            "commit": [p.commit[:SHORT] for p in points],
+            "message": [p.message.split("\n", 1)[0][:100] for p in points],
+            "author": [p.author[:60] for p in points],
+            "date": [f"{p.started:%Y-%m-%d %H:%M} UTC" for p in points],
         }
     )
-    x = alt.X("run:Q", axis=alt.Axis(format="d", tickMinStep=1, title="run"), scale=alt.Scale(zero=False, nice=False))
-    y = alt.Y("value:Q", title=f"{title}{unit}", axis=alt.Axis(format="~g"), scale=alt.Scale(zero=False))
+    x = alt.X("run:Q", axis=run_axis(points), scale=alt.Scale(zero=False, nice=False))
+    title = f"{title} ({unit})" if unit else title
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(format="~g"), scale=alt.Scale(zero=False))
     colour = alt.Color("version:N", legend=alt.Legend(orient="bottom", title=None, labelLimit=0))
     several = frame["version"].nunique() > 1
     base = alt.Chart(frame)
@@ -117,7 +127,7 @@ def chart(
         base.mark_point(filled=True, size=45 if len(points) < 80 else 14).encode(
             x=x,
             y=y,
-            tooltip=["run", alt.Tooltip("shown:N", title="value"), "version", "commit"],
+            tooltip=["run", alt.Tooltip("shown:N", title="value"), "version", *known_columns(frame)],
             **({"color": colour} if several else {}),
         ),
     ]
@@ -140,4 +150,27 @@ def chart(
         )
         rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])
         layers.append(rules.encode(x=alt.X("run:Q"), tooltip=["what", "summary"]))
-    return alt.layer(*layers).properties(height=260)
+    described = describe_series(title, values, points[0].unit)
+    return alt.layer(*layers).properties(height=280, description=described)
+
+
+def known_columns(frame: pd.DataFrame) -> list[str]:
+    """What there is to say of the commits: of old runs, and outside a repository, less is stored."""
+    return ["date", *(name for name in ("commit", "message", "author") if frame[name].any())]
+
+
+def run_axis(points: Sequence[Point]) -> alt.Axis:
+    """Of run numbers, a few of them labelled with number, date and commit."""
+    steps = max(1, min(MOST_LABELS, len(points)) - 1)
+    labelled = {p.run: p for p in (points[round(i * (len(points) - 1) / steps)] for i in range(steps + 1))}
+    labels = {
+        str(run): [str(run), f"{p.started:%-d %b %Y}", *([p.commit[:SHORT]] if p.commit else [])]
+        for run, p in labelled.items()
+    }
+    return alt.Axis(
+        values=list(labelled),
+        labelExpr=f"{json.dumps(labels)}[toString(datum.value)]",
+        labelOverlap="greedy",
+        labelFlush=True,
+        title="run, date and commit",
+    )

@@ -119,9 +119,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         day: date | None = None
         if act in ("quarantine", "known", "accept"):
             first = today + WEEKS if act == "quarantine" else None
-            day = st.date_input(
-                "Until that day begins", value=first, min_value=today + timedelta(days=1), key=f"until-{act}"
-            )
+            day = st.date_input("Expires on", value=first, min_value=today + timedelta(days=1), key=f"until-{act}")
         sent = st.form_submit_button(f"{word} as {_plain(who())}", type="primary")
     undo_form(group)
     if sent:

@@ -106,7 +106,7 @@ def test_without_a_reason_nothing_is_accepted(store: Store, monkeypatch: pytest.
     monkeypatch.setenv("UPRIGHT_ACCEPT_AS", "R. Reviewer")
     app = shown("review")
     app.button[0].click().run()
-    assert "reason: &#x27;&#x27; is empty" in words(app)
+    assert "reason: none is given; say why" in words(app)
     assert len(store.entries()) == 1
 
 

@@ -79,4 +79,4 @@ def test_the_page_of_the_dashboard_lists_the_runs(tmp_path: Path, monkeypatch: p
     app = AppTest.from_string(script, default_timeout=60).run()
     assert not app.exception, app.exception
     drawn = "\n".join(str(element.proto.body) for element in app.get("html"))
-    assert "My page" in drawn and f"run {run}, " in drawn and "<td class='number'>1</td>" in drawn
+    assert "My page" in drawn and f"run {run}, " in drawn and "<td class='number' data-head='cases'>1</td>" in drawn

@@ -156,9 +156,9 @@ def test_what_breaks_a_law_as_it_always_did_is_listed_and_fails_nothing(upright:
 @pytest.mark.parametrize(
     ("words", "lacking"),
     [
-        (["mark", "known", "{key}", "--reason", "x"], "link: '' is empty"),
+        (["mark", "known", "{key}", "--reason", "x"], "link: none is given"),
         (["mark", "quarantine", "{key}", "--reason", "x"], "until: a quarantine needs a day"),
-        (["mark", "reject", "{key}", "--reason", " "], "reason: '' is empty"),
+        (["mark", "reject", "{key}", "--reason", " "], "reason: none is given"),
         (["mark", "reject", "0000", "--reason", "x"], "group 0000: names none of run 2"),
         (["undo", "7", "--reason", "x"], "entry 7: not in the ledger; it has: 1"),
         (["regressions", "--run", "9"], "run 9: not in this database"),

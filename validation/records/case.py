@@ -135,6 +135,10 @@ class RunInfo:
     command: str = ""
     timing: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
+    message: str = ""  # of the commit, as its author wrote it; "": not known
+    author: str = ""
+    authored: datetime | None = None
+    remote: str = ""  # http(s) address of the repository; "": it has none on the web
     default_branch: str = ""  # whose acceptances count where the branch has none; "": main or master, if any
 
 

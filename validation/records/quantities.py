@@ -37,6 +37,13 @@ def quantity(
     return f"{number} {unit}".strip()
 
 
+def scale_of(values: Iterable[float], unit: str) -> tuple[float, str]:
+    """(factor, unit with prefix) in which all of them are drawn on one axis: that of the largest."""
+    unit = "" if unit == "1" else unit
+    factor, prefix = _prefix(max((abs(value) for value in values if math.isfinite(value)), default=0.0), unit)
+    return factor, prefix + unit
+
+
 Resolutions = tuple[float | None, float | None]
 
 

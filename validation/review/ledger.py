@@ -66,9 +66,9 @@ def check_entry(act: Act, statement: Statement, now: datetime) -> None:
     if act not in MEANING:
         raise LedgerError(f"act: {act!r} is none; allowed: {', '.join(MEANING)}")
     if not statement["who"].strip():
-        raise LedgerError("who: '' is empty; say who decides")
+        raise LedgerError("who: nobody is named; say who decides")
     if not statement["reason"].strip():
-        raise LedgerError("reason: '' is empty; say why, for whoever asks later")
+        raise LedgerError("reason: none is given; say why, for whoever asks later")
     if until is not None and act not in ("accept", "known", "quarantine"):
         raise LedgerError(f"until: {act} has no end; allowed for accept, known and quarantine")
     if until is not None and until <= now:
@@ -76,9 +76,9 @@ def check_entry(act: Act, statement: Statement, now: datetime) -> None:
     if act == "quarantine" and until is None:
         raise LedgerError("until: a quarantine needs a day on which it ends")
     if act == "quarantine" and not owner.strip():
-        raise LedgerError("owner: '' is empty; say who fixes it")
+        raise LedgerError("owner: nobody is named; say who fixes it")
     if act == "known" and not link.strip():
-        raise LedgerError("link: '' is empty; a known issue needs the address or number of the issue")
+        raise LedgerError("link: none is given; a known issue needs the address or number of the issue")
     if link and act != "known":
         raise LedgerError(f"link: {act} has none; allowed for known")
     if owner and act != "quarantine":

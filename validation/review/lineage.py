@@ -148,7 +148,7 @@ class Commits:
 def git(folder: Path | None, *words: str) -> str:
     """What git prints in `folder` (the current one); "" where it fails, or is not there."""
     try:
-        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(["git", *words], cwd=folder, capture_output=True, encoding="utf-8", errors="replace")
     except OSError:
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from validation.store.connection import in_one_line, reading, writing
 from validation.store.errors import StoreError
 
-HEAD = "0016"
+HEAD = "0017"
 SCRIPTS = Path(__file__).parent / "migrations"
 LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
 

@@ -107,6 +107,10 @@ class Run(Base):
     merge_base: Mapped[str] = mapped_column(server_default="")
     default_branch: Mapped[str] = mapped_column(server_default="")
     asked: Mapped[str] = mapped_column(server_default="{}")  # JSON: what a resumed run has to know of how it was begun
+    message: Mapped[str] = mapped_column(server_default="")  # of the commit
+    author: Mapped[str] = mapped_column(server_default="")
+    authored: Mapped[datetime | None]
+    remote: Mapped[str] = mapped_column(server_default="")
     rank: Mapped[int] = mapped_column(server_default="0")  # in the order of commits, from 1
 
 

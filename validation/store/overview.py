@@ -16,7 +16,7 @@ from validation.store.connection import Database
 Case, Run, Verdict = models.Case, models.Run, models.Verdict
 STATE_RUNS = 200  # runs of a branch: what none of them has judged is none of its cases any more
 HISTORY = 1000  # values of a metric that are looked back on
-POINT_OF_RUN = ("started", "commit", "branch", "machine")
+POINT_OF_RUN = ("started", "commit", "message", "author", "branch", "machine")
 POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
 
 

@@ -149,7 +149,7 @@ def test_half_a_run_is_not_accepted(store: Store) -> None:
 
 
 def test_an_acceptance_needs_a_reason(store: Store) -> None:
-    with pytest.raises(LedgerError, match="reason: '' is empty"):
+    with pytest.raises(LedgerError, match="reason: none is given"):
         store.accept(done(store, result()), who="R.", reason=" ")
 
 

@@ -308,13 +308,13 @@ def test_what_became_worse_still_is_told_by_the_graver_group_alone(store: Store)
 @pytest.mark.parametrize(
     ("mark", "given", "lacking"),
     [
-        ("known", {}, "link: '' is empty"),
+        ("known", {}, "link: none is given"),
         ("quarantine", {"owner": "A."}, "until: a quarantine needs a day"),
-        ("quarantine", {"until": SOON}, "owner: '' is empty"),
+        ("quarantine", {"until": SOON}, "owner: nobody is named"),
         ("quarantine", {"until": datetime(2020, 1, 1, tzinfo=UTC), "owner": "A."}, "until: 2020-01-01 has begun"),
         ("acknowledge", {"until": SOON}, "until: acknowledge has no end"),
-        ("reject", {"who": " "}, "who: '' is empty"),
-        ("reject", {"reason": ""}, "reason: '' is empty"),
+        ("reject", {"who": " "}, "who: nobody is named"),
+        ("reject", {"reason": ""}, "reason: none is given"),
         ("reject", {"link": "#1"}, "link: reject has none"),
         ("forgive", {}, "act: 'forgive' is none; allowed: accept, reject"),
     ],
