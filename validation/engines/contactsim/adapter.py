@@ -14,7 +14,7 @@ What its user should know:
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -89,18 +89,33 @@ MOST_BODIES = 100  # its time grows with the fourth power of the contacts
 TOO_MANY = "ContactSim takes scenes of up to {} bodies and boundaries here; this one has {}"
 
 
+class Jump(NamedTuple):
+    """An impact's state, of all bodies, boundaries and the background."""
+
+    step: int  # in which it was, counted from 1
+    time: float  # s
+    pose: Array  # (B + 1, 3)
+    before: Array  # (B + 1, 3), the twist
+    after: Array
+
+
 class RecordedSim(ContactSim):
     """It also notes the velocities before and after each impact."""
 
     def __init__(self, world: Model, settings: FaithfulSettings) -> None:
         super().__init__(world, settings)
-        self.jumps: list[tuple[float, Array, Array, Array]] = []  # time, poses, twists before and after
+        self.steps = 0
+        self.jumps: list[Jump] = []
+
+    def advance(self, step: float) -> None:
+        self.steps += 1
+        super().advance(step)
 
     def handle(self, rows: Any, small: bool = False) -> bool:
         before = self.twist.copy()
         bounced = super().handle(rows, small)
         if bounced and not small:
-            self.jumps.append((self.time, self.pose.copy(), before, self.twist.copy()))
+            self.jumps.append(Jump(self.steps, self.time, self.pose.copy(), before, self.twist.copy()))
         return bounced
 
 
@@ -213,14 +228,15 @@ def with_jumps(motion: PlanarTrajectory, world: World) -> PlanarTrajectory:
     jumps, count = world.sim.jumps, motion.pose.shape[1]
     if not jumps:
         return replace(motion, impacts=world.impacts())
-    at = np.searchsorted(motion.time, [time for time, *_ in jumps], side="left")
-    time = np.repeat([time for time, *_ in jumps], 2)
-    pose = np.repeat([pose[:count] for _, pose, _, _ in jumps], 2, axis=0)
-    twist = np.array([twist[:count] for _, _, before, after in jumps for twist in (before, after)])
-    rows = np.repeat(at, 2)
+    # A step's impacts come after its start and before its end, whatever the round-off of the sum of steps says.
+    dt, step = motion.dt, np.array([jump.step for jump in jumps])
+    rows = np.repeat(np.searchsorted(motion.time, dt * (step - 0.5)), 2)
+    time = np.repeat(np.clip([jump.time for jump in jumps], dt * (step - 1), dt * step), 2)
+    pose = np.repeat([jump.pose[:count] for jump in jumps], 2, axis=0)
+    twist = np.array([twist[:count] for jump in jumps for twist in (jump.before, jump.after)])
     contacts = motion.contacts
     if contacts is not None:
-        moved = contacts.sample + np.searchsorted(np.sort(rows), contacts.sample, side="right")
+        moved = contacts.sample + np.searchsorted(rows, contacts.sample, side="right")
         contacts = replace(contacts, sample=moved)
     return replace(
         motion,

@@ -1,0 +1,132 @@
+"""ContactSim as an engine: the original's recorded runs from scenes, what it reports, what it declines."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pytest import approx
+
+from scenarios.catalogue import scenario_of
+from tests.reference_engine.contactsim.recorded import settings_of
+from tests.validation.engines.contactsim_scenes import NoScene, scene_of
+from tests.validation.engines.planar_scenes import ball, box, ground, scene, simulated
+from validation.engines.contactsim.adapter import Engine
+from validation.metrics import measure
+
+FOLDER = Path(__file__).parents[2] / "reference_engine" / "contactsim" / "data" / "contactsim_runs"
+RUNS = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
+NO_SCENE = {
+    "CircleCircleTest.concave_circle_and_ball": "centre of mass",
+    "CircleStraightTest.ball_block_attract": "centre of mass",
+    "CircleStraightTest.wedged_ball__phase2": "starts in the middle",
+    "DoNothingTest.do_nothing_variable_test": "RotatingTestForce",
+    "JointTest.pendulum_1_joint_1": "a joint along one direction alone",
+    "MiscellanyTest.clock_with_gears": "centre of mass",
+    "PileTest.pile_config_1_test__phase2": "starts in the middle",
+    "StraightStraightTest.acute_corners": "centre of mass",
+    "StraightStraightTest.diamonds": "Gravity2Law",
+    "StraightStraightTest.ngon_block": "centre of mass",
+}
+WALLS_FIRST = "MultipleCollisionTest.test8_0"  # a scene has its walls last, and random numbers go by order
+AS_SCENE = [name for name in RUNS if name not in NO_SCENE and name != WALLS_FIRST]
+SLOW = ("elastic_balls", "three_body", "six_blocks_settle")
+GROWN = {
+    "SpeedTest.ball_vs_wall_1": 1e-5,
+    "MiscellanyTest.three_body_spin_test3A": 1e-9,
+    "MiscellanyTest.three_body_spin_test3B": 1e-8,
+}
+"""Round-off of a wall that is a half-plane, or of a pin's two directions, and what the motion makes of it."""
+BY_ENERGY = "MiscellanyTest.three_body_spin_test3A"  # cuts its steps until the energy itself stays
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if any(s in n for s in SLOW) else ()) for n in AS_SCENE]
+)
+def test_a_recorded_run_of_the_original_is_repeated_from_a_scene(name: str) -> None:
+    """The same end, to round-off where walls are half-planes, and each of the original's counts."""
+    run = json.loads(RUNS[name].read_text())
+    setup, given, engine = run["setup"], scene_of(run), Engine()
+    assert engine.declines(given) is None
+    settings = replace(settings_of(setup), adaptive_second_difference=name != BY_ENERGY)
+    world = engine.build(given, setup["time_step"], asdict(settings))
+    while world.sim.time < run["final"]["t"] - setup["time_step"] / 2.0:
+        world.step()
+    pose, twist = world.read()
+    for i, body in enumerate(given.bodies):
+        if body.name in run["final"]["bodies"]:
+            wanted = approx(run["final"]["bodies"][body.name], rel=0.0, abs=GROWN.get(name, 1e-11))
+            assert [*pose[i], *twist[i]] == wanted, body.name
+    assert {key: getattr(world.sim.totals, key) for key in run["totals"]} == run["totals"]
+
+
+@pytest.mark.parametrize("name, reason", NO_SCENE.items())
+def test_a_run_that_no_scene_can_say_is_named(name: str, reason: str) -> None:
+    with pytest.raises(NoScene, match=reason):
+        scene_of(json.loads(RUNS[name].read_text()))
+
+
+# --- what extra acceleration is for -------------------------------------------------------------------------
+
+ROCK = scenario_of("upright-block:start=rock")
+
+
+def measured(dt: float, **settings: Any) -> tuple[dict[str, Any], int]:
+    """The metrics, and at how many times the engine says that it struck."""
+    motion = simulated(Engine(), ROCK.scene, dt=dt, **settings)
+    return {m.metric: m.value for m in measure(ROCK, motion)}, len(np.unique(motion.impacts.time))
+
+
+def test_with_extra_acceleration_a_rocking_block_settles_without_an_impact() -> None:
+    found, times = measured(1.0 / 240.0)
+    assert (found["impact_count"], times) == (0.0, 0) and found["energy_gain"] == 0.0
+
+
+def test_without_it_the_block_rattles_and_gains_energy_and_the_metric_counts_what_the_engine_did() -> None:
+    """In the original's step with its seed 77 impacts are on record. How many there are depends on both."""
+    for dt, seed, least in ((0.025, 99999, 70), (1.0 / 240.0, 0, 50)):
+        found, times = measured(dt, extra_acceleration="none", random_seed=seed)
+        assert times >= least and found["energy_gain"] > 0.01
+    assert found["impact_count"] == times
+
+
+# --- what it reports ----------------------------------------------------------------------------------------
+
+
+def test_an_impact_at_the_end_of_a_step_comes_before_the_sample_there() -> None:
+    """Else its approach would be read after its rebound, and the ball would gain what it lost: 0.8 J."""
+    ball_scene = scenario_of("bouncing-ball")
+    motion = simulated(Engine(), ball_scene.scene)
+    gain = next(m.value for m in measure(ball_scene, motion) if m.metric == "energy_gain")
+    assert gain is not None and gain < 0.01
+    speed = motion.twist[:, 0, 1]
+    jumps = np.flatnonzero((np.diff(motion.time) == 0.0) & (np.diff(speed) != 0.0))
+    assert len(jumps) == len(np.unique(motion.impacts.time)) > 10
+    assert (speed[jumps] < 0.0).all() and (speed[jumps + 1] > 0.0).all()
+
+
+def test_contact_forces_carry_the_weight() -> None:
+    resting = scene(box(mass=2.0, position=(0.0, 0.505)), duration=0.5, ground=ground())
+    motion = simulated(Engine(), resting)
+    rows = motion.contacts.sample == motion.contacts.sample[-1]
+    push = np.abs(motion.contacts.impulse[rows, 1]).sum() / motion.dt
+    assert push == approx(2.0 * 9.81, rel=1e-9) and rows.sum() == 2
+    assert motion.contacts.gap[rows] == approx(0.005, abs=1e-9)
+
+
+# --- what it declines ---------------------------------------------------------------------------------------
+
+
+def test_what_it_declines_is_named() -> None:
+    rough = scene(box(friction=0.5, position=(0.0, 2.0)), duration=0.5, ground=ground(friction=0.5))
+    assert Engine().declines(rough) == "ContactSim has no friction"
+    in_contact = scene(box("one"), box("two", position=(1.0, 0.0)), duration=0.5)
+    assert "'one'" in (reason := Engine().declines(in_contact) or "") and "starts with bodies apart" in reason
+    apart = scene(ball("one"), ball("two", position=(1.01, 0.0)), duration=0.5)
+    assert Engine().declines(apart) is None
+    spatial = scenario_of("upright-block:space=spatial").scene
+    assert Engine().declines(spatial) == "ContactSim is planar"
