@@ -111,7 +111,7 @@ class Session:
                 "title": scenario.title,
                 "label": scenario.label,
                 "hash": content_hash(scenario.scene),
-                "setup": setup.model_dump(mode="json", exclude_defaults=True),
+                "setup": setup.model_dump(mode="json", exclude_defaults=True) | {"engines": setup.engines},
                 "frames": self.last,
                 "interval": setup.every * setup.dt,
                 "at": frame,
