@@ -189,7 +189,7 @@ class Engine(SteppingEngine):
             return str(error)
         rows = sim.new_rows()
         sim.find(rows, 0.0)
-        gap = np.where(rows.ids[: rows.count, row.BILATERAL] == 1, np.inf, rows.values[: rows.count, row.GAP])
+        gap = np.where(rows.ids[: rows.count, row.KIND] == row.CONNECTOR, np.inf, rows.values[: rows.count, row.GAP])
         if gap.min(initial=np.inf) > LEAST_GAP:
             return None
         k = int(gap.argmin())
