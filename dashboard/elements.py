@@ -84,6 +84,7 @@ a.go, a.commit { color: light-dark(#0a5ca8, #7ab8ef); }
 img.spark { display: block; max-width: none; }
 .alarm { border-left: 4px solid #c62828; padding: 6px 12px; margin: 0; background: rgba(198, 40, 40, 0.08); }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; color: #ffffff; }
+[data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #10161c); }
 nav.pages { display: none; }
 @media (max-width: 767px) {
   nav.pages { display: flex; flex-wrap: wrap; gap: 0 6px; }
@@ -96,10 +97,11 @@ nav.pages { display: none; }
   .grid.wide table, .grid.wide tbody, .grid.wide tr, .grid.wide td { display: block; width: 100%; }
   .grid.wide tr { border-bottom: 2px solid rgba(128, 128, 128, 0.45); padding: 6px 0; }
   .grid.wide td, .grid.wide td.number { border: 0; padding: 3px 0; text-align: left; white-space: normal;
-    overflow-wrap: anywhere; }
+    overflow-wrap: anywhere; position: relative; }
   .grid.wide td:empty { display: none; }
-  .grid.wide td[data-head]:not([data-head=""])::before { content: attr(data-head); display: block;
-    color: var(--soft); font-size: 0.75rem; }
+  .grid.wide td[data-head]:not([data-head=""]) { padding-left: 6.6em; min-height: 1.7em; }
+  .grid.wide td[data-head]:not([data-head=""])::before { content: attr(data-head); position: absolute; left: 0;
+    width: 6.8em; color: var(--soft); font-size: 0.78rem; }
   .grid .word { white-space: normal; overflow-wrap: anywhere; }
 }
 </style>

@@ -284,24 +284,13 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
     for verdict in wrong[:MOST_LIMITS]:
         result = numbers[verdict.case_key]
         baseline = reading.baseline(verdict.baseline)
-        defect = verdict.standing[0]
-        points = reading.history(verdict.case, defect.metric, run, SPARK)
-        more = f"<small>and {len(verdict.standing) - 1} more laws</small>" if len(verdict.standing) > 1 else ""
         by = "<small>nothing is accepted yet</small>"
         if baseline:
             by = f"{text(baseline.who, most=60)}<small>{baseline.when:%-d %b %Y}, run {baseline.run}</small>"
-        times = text(sentences.times(abs(defect.value / defect.limit))) if defect.limit else ""
         rows.append(
             (
                 case_html(verdict.case),
-                f"{text(sentences.meaning(defect, verdict.case))}{more}",
-                times and f"{times}<small>the limit</small>",
-                spark(
-                    [p.value for p in points],
-                    (-abs(defect.limit), abs(defect.limit)),
-                    name=metric_name(defect.metric, verdict.case),
-                    unit=points[-1].unit if points else "",
-                ),
+                *size_and_history(verdict, run),
                 by,
                 go(reading.link("case", case=result.number), "Case"),
             )
@@ -310,6 +299,25 @@ def laws(run: StoredRun, wrong: Sequence[Verdict]) -> None:
     if len(wrong) > MOST_LIMITS:
         all_ = go(reading.link("engines", run=run.number), "Engines")
         paragraph(f"{len(wrong) - MOST_LIMITS} more, marked on {all_}.", "soft")
+
+
+def size_and_history(verdict: Verdict, run: StoredRun) -> tuple[str, str, str]:
+    """HTML: what physics says of a standing defect, how large it is, and its history. What happened has no size."""
+    happened = [text(sentences.describe_happening(one)) for one in verdict.grounds.wrong]
+    if not verdict.standing:
+        return "<br>".join(happened), "", ""
+    defect, *others = verdict.standing
+    points = reading.history(verdict.case, defect.metric, run, SPARK)
+    more = f"<small>and {counted(len(others), 'more law')}</small>" if others else ""
+    times = text(sentences.times(abs(defect.value / defect.limit))) if defect.limit else ""
+    curve = spark(
+        [point.value for point in points],
+        (-abs(defect.limit), abs(defect.limit)),
+        name=metric_name(defect.metric, verdict.case),
+        unit=points[-1].unit if points else "",
+    )
+    described = "<br>".join([*happened, text(sentences.meaning(defect, verdict.case))])
+    return f"{described}{more}", times and f"{times}<small>the limit</small>", curve
 
 
 def origin(group: Group) -> str:

@@ -118,7 +118,7 @@ def chart(
     )
     x = alt.X("run:Q", axis=run_axis(points), scale=alt.Scale(zero=False, nice=False))
     title = f"{title} ({unit})" if unit else title
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format="~g"), scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=".4~g"), scale=alt.Scale(zero=False))
     colour = alt.Color("version:N", legend=alt.Legend(orient="bottom", title=None, labelLimit=0))
     several = frame["version"].nunique() > 1
     base = alt.Chart(frame)

@@ -127,7 +127,7 @@ def _serve(port: int, address: str, environment: dict[str, str], opened: str) ->
         "client.toolbarMode": "minimal",
         # Streamlit's own is the red that alarms have here; the words on it have 4.5:1.
         "theme.light.primaryColor": "#1f6391",
-        "theme.dark.primaryColor": "#3a7fb5",
+        "theme.dark.primaryColor": "#6db3e8",
     }
     command_line = [sys.executable, "-P", "-m", "streamlit", "run", str(server)]
     command_line += [word for name, value in options.items() for word in (f"--{name}", str(value))]
