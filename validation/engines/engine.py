@@ -109,6 +109,8 @@ class SteppingEngine:
     because: ClassVar[Mapping[str, str]] = {}
     """Of a feature that is not taken, the reason in the engine's own terms; else it is named."""
     abilities: ClassVar[Mapping[Ability, Able]] = {}
+    own_step: ClassVar[bool] = False
+    """Whether it has a time step of its own, as a setting, whatever the run's is."""
     relations: ClassVar[tuple[Relation, ...]] = ()
     """What the engine's documents promise of one step taken in two ways; with settings that this version has."""
     round_off: ClassVar[float] = DOUBLE

@@ -75,21 +75,21 @@ def test_a_run_that_no_scene_can_say_is_named(name: str, reason: str) -> None:
 ROCK = scenario_of("upright-block:start=rock")
 
 
-def measured(dt: float, **settings: Any) -> tuple[dict[str, Any], int]:
+def measured(**settings: Any) -> tuple[dict[str, Any], int]:
     """The metrics, and at how many times the engine says that it struck."""
-    motion = simulated(Engine(), ROCK.scene, dt=dt, **settings)
+    motion = simulated(Engine(), ROCK.scene, **settings)
     return {m.metric: m.value for m in measure(ROCK, motion)}, len(np.unique(motion.impacts.time))
 
 
 def test_with_extra_acceleration_a_rocking_block_settles_without_an_impact() -> None:
-    found, times = measured(1.0 / 240.0)
+    found, times = measured()
     assert (found["impact_count"], times) == (0.0, 0) and found["energy_gain"] == 0.0
 
 
 def test_without_it_the_block_rattles_and_gains_energy_and_the_metric_counts_what_the_engine_did() -> None:
     """In the original's step with its seed 77 impacts are on record. How many there are depends on both."""
     for dt, seed, least in ((0.025, 99999, 70), (1.0 / 240.0, 0, 50)):
-        found, times = measured(dt, extra_acceleration="none", random_seed=seed)
+        found, times = measured(time_step=dt, extra_acceleration="none", random_seed=seed)
         assert times >= least and found["energy_gain"] > 0.01
     assert found["impact_count"] == times
 

@@ -336,7 +336,7 @@ def main() -> None:
             "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
             "table": {name: asdict(setting) for name, setting in getattr(engine, "settings", {}).items()},
-            "steps": isinstance(engine, SteppingEngine),
+            "steps": isinstance(engine, SteppingEngine) and not engine.own_step,
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],
             "round_off": getattr(engine, "round_off", DOUBLE),
         }
