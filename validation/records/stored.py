@@ -48,8 +48,8 @@ class Point:
     case: int
     started: datetime
     commit: str
-    message: str
-    author: str
+    message: str = ""
+    author: str = ""
     branch: str
     machine: str
     engine_label: str
