@@ -37,6 +37,8 @@ MOST = 25  # groups shown at once
 MOST_LIMITS = 10  # standing defects
 STANDING, NEW = "standing defect", "new"
 SPARK = 40  # runs of a sparkline
+GRAVEST = "gravest"
+ORDERS = (GRAVEST, "newest", "most cases", "scenario")
 
 
 def show() -> None:
@@ -57,6 +59,7 @@ def show() -> None:
         sentence(run, verdicts, groups, state)
     with right:
         chosen, of_limits, of_new = filtered(groups, wrong, state)
+        chosen = ordered(matching(chosen)) if groups else chosen
     if groups and chosen:
         first(run, chosen[0], verdicts)
         table(run, chosen[:MOST])
@@ -157,6 +160,52 @@ def filtered(groups: Sequence[Group], wrong: Sequence[Verdict], state: BranchSta
         ]
     )
     return chosen, bool(wrong) and (not asked or STANDING in asked), NEW in counts and (not asked or NEW in asked)
+
+
+def matching(groups: Sequence[Group]) -> list[Group]:
+    """Those in which every word asked for occurs: in a case, its metrics or the first commit. The words are in the
+    address."""
+    words = st.text_input(
+        "Find in the groups",
+        st.query_params.get("find", ""),
+        key="find",
+        placeholder="scenario, engine, metric, commit",
+    )
+    remember("find", words.strip())
+    return [group for group in groups if all(word in described(group) for word in words.lower().split())]
+
+
+def described(group: Group) -> str:
+    """All that a search may find a group by, in lower case."""
+    found_by = [group.kind, group.engine, str(group.since), state_name(group.state)]
+    for member in group.members:
+        verdict = member.verdict
+        found_by.append(verdict.case.label)
+        metrics = [change.metric for change in verdict.changes] + [defect.metric for defect in verdict.defects]
+        found_by += [metric_name(metric, verdict.case) for metric in metrics]
+    return " ".join(found_by).lower()
+
+
+def ordered(groups: Sequence[Group]) -> list[Group]:
+    """The gravest first, unless the address or the reader asks for another order."""
+    asked = st.query_params.get("sort", GRAVEST)
+    order = st.segmented_control("Sort", ORDERS, default=asked if asked in ORDERS else GRAVEST, key="sort") or GRAVEST
+    remember("sort", order if order != GRAVEST else "")
+    if order == "newest":
+        return sorted(groups, key=lambda group: group.since.when, reverse=True)
+    if order == "most cases":
+        return sorted(groups, key=lambda group: len(group.members), reverse=True)
+    if order == "scenario":
+        return sorted(groups, key=lambda group: group.worst.verdict.case.label)
+    return list(groups)
+
+
+def remember(name: str, value: str) -> None:
+    """In the address; not there where nothing is chosen."""
+    if value:
+        st.query_params[name] = value
+    elif name in st.query_params:
+        del st.query_params[name]
 
 
 def unaccepted(run: StoredRun, state: BranchState) -> None:
