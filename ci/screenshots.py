@@ -1,6 +1,7 @@
 """Draws the pictures of docs/dashboard.md: a small project with a fault, and every page of its dashboard.
 
     python -P ci/screenshots.py [FOLDER]        FOLDER of a project made before is used as it is
+    python -P ci/screenshots.py FOLDER OUT      every page at 1400 and 390 px, light and dark, into OUT instead
 
 Needs a Chromium and Playwright (pip install 'upright[test]').
 """
@@ -36,7 +37,7 @@ CASES = ("stack:n=10", "dominoes", "incline-slide", "bouncing-ball:restitution=1
 ENGINES = ("-e", "solver.Solver", "-e", "reference", "-e", "box2d", "-e", "mujoco")
 QUIET = 6  # commits before the fault
 CHANGE = "a-change"  # a branch that somebody works on
-WIDTH, COLOURS = 1280, 255
+WIDTH, WIDE, NARROW, COLOURS = 1280, 1400, 390, 255
 
 
 def make(folder: Path) -> None:
@@ -85,7 +86,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": paths, "UPRIGHT_DB": "upright.db"}
 
 
-def shoot(folder: Path) -> None:
+def shoot(folder: Path, out: Path | None = None) -> None:
+    """The pictures of the docs, or every page in every width and scheme into `out`."""
     from playwright.sync_api import sync_playwright
 
     from validation.store import open_store
@@ -118,12 +120,17 @@ def shoot(folder: Path) -> None:
         with sync_playwright() as driver:
             found = shutil.which("chromium") or shutil.which("google-chrome")
             browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"] if os.getuid() == 0 else [])
-            for scheme, names in (("light", list(pages)), ("dark", ["inbox", "review"])):
-                size = {"width": WIDTH, "height": 900}
+            wanted = [("light", WIDTH, "", list(pages)), ("dark", WIDTH, "-dark", ["inbox", "review"])]
+            wanted += [("light", NARROW, "-narrow", ["inbox"])]
+            if out:
+                every = [*pages, "playground"]
+                wanted = [(s, w, f"-{s}-{w}", every) for s in ("light", "dark") for w in (WIDE, NARROW)]
+            for scheme, width, suffix, names in wanted:
+                size = {"width": width, "height": 900}
                 page = browser.new_context(viewport=size, color_scheme=scheme).new_page()
                 for name in names:
-                    page.goto(f"{address}/{pages[name]}")
-                    picture(page, PICTURES / f"{name}{'-dark' if scheme == 'dark' else ''}.png")
+                    page.goto(f"{address}/{pages.get(name, name)}")
+                    picture(page, (out or PICTURES) / f"{name}{suffix}.png")
             browser.close()
     finally:
         server.terminate()
@@ -136,16 +143,18 @@ def picture(page: Any, path: Path) -> None:
 
     page.wait_for_selector("h1.page")
     page.wait_for_timeout(4000)
-    for frame in page.frames[1:]:
+    width = page.viewport_size["width"]
+    players = [frame for frame in page.frames[1:] if frame.query_selector("#slider")]
+    for frame in players:
         frame.evaluate("setRunning(false); slider.value = slider.max / 3; slider.oninput()")
     height = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
-    page.set_viewport_size({"width": WIDTH, "height": max(500, min(2200, height + 20))})
+    page.set_viewport_size({"width": width, "height": max(500, min(2200, height + 20))})
     page.wait_for_timeout(700)
-    for frame in page.frames[1:]:
+    for frame in players:
         frame.evaluate("slider.oninput()")
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(path))
-    page.set_viewport_size({"width": WIDTH, "height": 900})
+    page.set_viewport_size({"width": width, "height": 900})
     Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
@@ -163,7 +172,7 @@ def wait_for(address: str) -> None:
 if __name__ == "__main__":
     sys.path.append(str(ROOT))
     if len(sys.argv) > 1 and (Path(sys.argv[1]) / "upright.db").exists():
-        shoot(Path(sys.argv[1]))
+        shoot(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
     else:
         with tempfile.TemporaryDirectory() as made:
             project = Path(sys.argv[1] if len(sys.argv) > 1 else made)

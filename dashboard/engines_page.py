@@ -34,7 +34,7 @@ from validation.records.case import Case, Result, case_key
 from validation.records.names import engine_name, metric_name, without_underscores
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
-from validation.report.sentences import meaning, reason_of, summary
+from validation.report.sentences import describe_happening, meaning, reason_of, summary
 from validation.store import StoredRun
 
 MOST_FAILURES = 50
@@ -75,12 +75,20 @@ def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
     rows = [
         (
             f"{text(verdict.case.label)} on {text(engine_name(verdict.case))}",
-            "".join(f"<div>{text(meaning(defect, verdict.case))}</div>" for defect in verdict.standing),
+            "".join(f"<div>{text(one)}</div>" for one in wrongs(verdict)),
             go(reading.link("case", case=numbers[verdict.case_key]), "Case"),
         )
         for verdict in wrong[:MOST_FAILURES]
     ]
     grid(("case", "what physics says", ""), rows, testid="laws")
+
+
+def wrongs(verdict: Verdict) -> list[str]:
+    """What happened and should not have, then the laws that are broken."""
+    return [
+        *map(describe_happening, verdict.grounds.wrong),
+        *(meaning(defect, verdict.case) for defect in verdict.standing),
+    ]
 
 
 def costs(results: Sequence[Result]) -> None:
