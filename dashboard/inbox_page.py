@@ -269,7 +269,7 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     """HTML: evidence, where the motions first part, and how much of the same run is as it was."""
     verdict = member.verdict
     if verdict.grounds.outcome in BROKEN:
-        return "the engine ended it itself, and no motion came of it that could be measured"
+        return "the engine broke, so nothing of it was measured"
     if not verdict.changes and not verdict.defects:
         return text(sentences.reason_of(verdict), most=300)
     described = [sentences.describe_evidence(change) for change in verdict.changes[:1] if change.evidence]
