@@ -115,8 +115,8 @@ class Panel:
         self.moved = True
         self._end(self.ahead, self.whole)
         self.ahead = self.whole = self.measuring = self.motion = None
-        if not self.steps and self.state == "running" and self.frames > frame + 1:
-            self.frames = frame + 1
+        if self.state == "running":  # what was measured is void too, of a live one as well
+            self.frames = min(self.frames, frame + 1)
             self.session.send({"kind": "cut", "panel": self.index, "frame": frame + 1})
 
     def advance(self) -> None:
