@@ -106,22 +106,16 @@ function draw() {
     const poses = frame ? frame.poses : Float32Array.from(scene.start.flat());
     view.poses = moving && moving.view === view ? moving.poses : poses;
     view.drawing.draw([{poses: view.poses, colour: view.index, forces: frame && !moving ? frame.forces : [],
-      contacts: frame && !moving ? frame.contacts : []}], {legend: true, marked: [chosen]});
+      contacts: frame && !moving ? frame.contacts : []}], {legend: true, marked: [chosen],
+      time: k * scene.interval});
     drawBands(view, k);
   }
 }
 
+/** Pulls since the scene came; those before are part of it. */
 function drawBands({drawing, poses}, k) {
-  const g = drawing.context;
-  for (const band of state.bands) {
-    const point = band.points.get(k);
-    if (!point) continue;
-    const [ax, ay] = drawing.toScreen(drawing.moved(band.anchor, poses, band.body)), [bx, by] = drawing.toScreen(point);
-    g.strokeStyle = palette.contact; g.lineWidth = 2; g.setLineDash([6, 3]);
-    g.beginPath(); g.moveTo(ax, ay); g.lineTo(bx, by); g.stroke();
-    g.setLineDash([]);
-    g.fillStyle = palette.contact; g.beginPath(); g.arc(bx, by, 4, 0, 7); g.fill();
-  }
+  for (const {anchor, body, points} of state.bands)
+    drawing.drawPull(drawing.moved(anchor, poses, body), points.get(k), [...points.values()]);
 }
 
 // --- the clock -----------------------------------------------------------------------------------------------------

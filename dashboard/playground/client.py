@@ -18,7 +18,8 @@ SCRIPTS = ("connection.js", "controls.js", "plots.js", "client.js")
 def page(theme: str = "") -> str:
     """Light or dark as the reader's system is, unless `theme` is "light" or "dark"."""
     own = files("dashboard.playground")
-    script = "\n".join([drawing.script(), *(own.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)])
+    drawn = (drawing.script("vectors.js"), drawing.script())
+    script = "\n".join([*drawn, *(own.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)])
     text = own.joinpath("page.html").read_text(encoding="utf-8")
     # A "<" might end the script element; JSON may write it as its number.
     data = json.dumps(known()).replace("<", "\\u003c")

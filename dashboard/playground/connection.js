@@ -8,7 +8,7 @@ const state = {
   panels: [],         // {label, state, reason, sliders, frames: [{poses, twists, forces, contacts ...}], measured}
   asked: 0,           // the frame until which the engines were moved on
   record: null,       // {address, pulls, keys}: what a link to this has
-  bands: [],          // {body, anchor, points: Map(frame -> point)}: what was pulled, to be drawn
+  bands: [],          // {body, anchor, points: Map(frame -> point)}: what was pulled since the scene came
   wait: "",           // why the clock stands
 };
 const listeners = {};
@@ -43,7 +43,7 @@ const takers = {
     state.scene = header;
     state.panels = header.setup.engines.map(label => ({label, state: "starting", reason: "", frames: [], sliders: [], heard: performance.now()}));
     state.asked = header.at;
-    state.bands = header.bands.map(band => ({...band, points: new Map(band.points)}));
+    state.bands = [];
     say("");
   },
   panel(header) {

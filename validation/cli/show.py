@@ -47,8 +47,8 @@ def command(
     upright show stack:n=10 --comparison 3
     """
     from validation.cli.views import resumable
-    from validation.report.motion import motion_gif, motion_png
     from validation.report.motion_files import absent_motions, tracks_of, tracks_of_comparison
+    from validation.report.pictures import motion_gif, motion_png
     from validation.report.player import motion_html
     from validation.report.table import render_case
     from validation.running.runner import Limits

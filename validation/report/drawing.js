@@ -1,6 +1,6 @@
 /* Draws moving bodies, contacts and forces of one scene on a canvas, in the plane and in space. It loads nothing; its
-   only state is the camera. A page inlines this file as it stands (`drawing.script()` in Python), and gives it what
-   `drawing.scene_data(scene, centre, half)` makes.
+   only state is the camera. A page inlines vectors.js and this file as they stand (`drawing.script()` in Python), and
+   gives it what `drawing.scene_data(scene, centre, half)` makes.
 
    const palette = usePalette(document.documentElement)   colours, light or dark; also as CSS variables --text, --force
    const camera = new Camera(scene)                       several drawings may share one
@@ -17,6 +17,7 @@
               contacts  [[a, b, gap, ...point]], m, as `player.contacts_at` has them; boundaries count on after bodies
      options  exaggerate {factor, from: [poses, or null, for each layer]}: displacements from these poses, enlarged
               legend    true: an arrow with its force in N
+              time      s, of pulls: springs whose end in the world moves; without it none is drawn
               marked    body, or bodies, whose outlines are thick
               caption   lines of words at the top
    drawing.toScreen(point), drawing.toWorld(x, y, through)    CSS pixels of the canvas; in space the point on the plane
@@ -78,40 +79,18 @@ class Camera {
   }
 }
 
-/** q p for quaternions w, x, y, z. */
-function quaternionProduct(q, p) {
-  return [q[0] * p[0] - q[1] * p[1] - q[2] * p[2] - q[3] * p[3],
-          q[0] * p[1] + q[1] * p[0] + q[2] * p[3] - q[3] * p[2],
-          q[0] * p[2] - q[1] * p[3] + q[2] * p[0] + q[3] * p[1],
-          q[0] * p[3] + q[1] * p[2] - q[2] * p[1] + q[3] * p[0]];
-}
-
-function rotated(q, p, inverse = false) {
-  const w = inverse ? -q[0] : q[0], [, x, y, z] = q;
-  const t = [2 * (y * p[2] - z * p[1]), 2 * (z * p[0] - x * p[2]), 2 * (x * p[1] - y * p[0])];
-  return [p[0] + w * t[0] + y * t[2] - z * t[1], p[1] + w * t[1] + z * t[0] - x * t[2],
-          p[2] + w * t[2] + x * t[1] - y * t[0]];
-}
-
-/** Poses with their displacements and rotations from `from` taken `factor` times. */
-function exaggerated(poses, from, factor, planar) {
-  const out = Float64Array.from(poses, (value, i) => from[i] + factor * (value - from[i]));
-  if (planar) return out;
-  for (let at = 3; at < poses.length; at += 7) {
-    const q = [...poses.subarray(at, at + 4)], [w, x, y, z] = from.subarray(at, at + 4);
-    let turn = quaternionProduct(q, [w, -x, -y, -z]);
-    if (turn[0] < 0) turn = turn.map(v => -v);
-    const sine = Math.hypot(turn[1], turn[2], turn[3]), half = factor * Math.atan2(sine, turn[0]);
-    const share = sine > 0 ? Math.sin(half) / sine : 0;
-    out.set(quaternionProduct([Math.cos(half), share * turn[1], share * turn[2], share * turn[3]], [w, x, y, z]), at);
-  }
-  return out;
-}
-
 /** 1, 2 or 5 times a power of ten, not above `most`. */
 function roundDown(most) {
   const power = 10 ** Math.floor(Math.log10(most));
   return power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
+}
+
+/** Of [time, ...point] rows the point at a time, or null before the first and from the last on, as scenes have it. */
+function pathEnd(path, time) {
+  const k = path.findIndex(([t]) => t > time);
+  if (k < 1) return null;
+  const [[t, ...start], [until, ...end]] = [path[k - 1], path[k]], share = (time - t) / (until - t);
+  return start.map((v, i) => v + share * (end[i] - v));
 }
 
 /** With a prefix: 20 mN, 5 kN. */
@@ -119,33 +98,6 @@ function withUnit(value, unit) {
   const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
   const [factor, prefix] = prefixes.find(([size]) => Math.abs(value) >= 0.9995 * size) || [1, ""];
   return `${Number((value / factor).toPrecision(3))} ${prefix}${unit}`;
-}
-
-/** Of [x, y] points, counter-clockwise (Andrew 1979). */
-function convexHull(points) {
-  const sorted = [...points].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  const chain = all => {
-    const found = [];
-    for (const p of all) {
-      for (let n = found.length; n > 1; n = found.length) {
-        const [a, b] = [found[n - 2], found[n - 1]];
-        if ((b[0] - a[0]) * (p[1] - a[1]) > (b[1] - a[1]) * (p[0] - a[0])) break;
-        found.pop();
-      }
-      found.push(p);
-    }
-    return found.slice(0, -1);
-  };
-  return [...chain(sorted), ...chain(sorted.reverse())];
-}
-
-function isInside(x, y, points) {
-  let inside = false;
-  points.forEach(([ax, ay], i) => {
-    const [bx, by] = points[(i + 1) % points.length];
-    if ((ay > y) !== (by > y) && x < ax + (y - ay) / (by - ay) * (bx - ax)) inside = !inside;
-  });
-  return inside;
 }
 
 class Drawing {
@@ -231,7 +183,7 @@ class Drawing {
       const shown = from ? exaggerated(layer.poses, from, options.exaggerate.factor, scene.planar) : layer.poses;
       this.drawBodies(layer, shown, [].concat(options.marked ?? []));
       if (layer.ghost) return;
-      this.drawLinks(shown);
+      this.drawLinks(shown, options.time);
       this.drawContacts(layer, shown);
     });
     if (options.legend) this.drawLegend();
@@ -296,13 +248,17 @@ class Drawing {
   }
 
   /** Joints and springs: a line, dashed for a spring, with dots at its ends, and faint ones to the centres of mass. */
-  drawLinks(poses) {
+  drawLinks(poses, time) {
     const g = this.context;
-    g.strokeStyle = g.fillStyle = this.palette.soft; g.lineWidth = 1.5;
-    for (const {a, b, from, to, elastic} of this.scene.links) {
+    for (const {a, b, from, to, elastic, path} of this.scene.links) {
+      const start = this.moved(from, poses, a);
+      if (path) {
+        if (time !== undefined) this.drawPull(start, pathEnd(path, time), path.map(([, ...point]) => point));
+        continue;
+      }
+      g.strokeStyle = g.fillStyle = this.palette.soft; g.lineWidth = 1.5;
       const centre = i => this.toScreen(poses.subarray(i * this.poseWidth, i * this.poseWidth + this.dimension));
-      const [x, y] = this.toScreen(this.moved(from, poses, a));
-      const [tx, ty] = this.toScreen(b < 0 ? to : this.moved(to, poses, b));
+      const [x, y] = this.toScreen(start), [tx, ty] = this.toScreen(b < 0 ? to : this.moved(to, poses, b));
       g.setLineDash(elastic ? [3, 3] : []);
       g.beginPath(); g.moveTo(x, y); g.lineTo(tx, ty); g.stroke();
       g.setLineDash([]); g.globalAlpha = 0.35;
@@ -311,6 +267,21 @@ class Drawing {
       g.stroke(); g.globalAlpha = 1;
       g.beginPath(); g.arc(x, y, 2.5, 0, 7); g.moveTo(tx + 2.5, ty); g.arc(tx, ty, 2.5, 0, 7); g.fill();
     }
+  }
+
+  /** From a point of a body to a moving end, or to none while it does not act, with the path of that end. */
+  drawPull(start, end, path) {
+    const g = this.context;
+    g.strokeStyle = g.fillStyle = this.palette.contact;
+    g.lineWidth = 1; g.globalAlpha = 0.4;
+    g.beginPath(); this.trace(path); g.stroke();
+    g.globalAlpha = 1;
+    if (!end) return;
+    const [x, y] = this.toScreen(end);
+    g.lineWidth = 2; g.setLineDash([6, 3]);
+    g.beginPath(); this.trace([start, end]); g.stroke();
+    g.setLineDash([]);
+    g.beginPath(); g.arc(x, y, 4, 0, 7); g.fill();
   }
 
   /** Points go where their body goes. */

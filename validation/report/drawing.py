@@ -41,6 +41,7 @@ def scene_data(scene: Scene, centre: Array, half: float, aspect: float = 1.0) ->
                 "from": tie.anchor_a.tolist(),
                 "to": tie.anchor_b.tolist(),
                 "elastic": tie.elastic,
+                "path": [[time, *point] for time, point in tie.pull.anchor_path or ()] if tie.pull else None,
             }
             for tie in motion.links(scene)
         ],

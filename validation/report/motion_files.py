@@ -20,8 +20,9 @@ from validation.records.case import Result
 from validation.records.names import engine_token
 from validation.records.outcome import outcome_of
 from validation.records.trajectory import Trajectory
-from validation.report.motion import Event, Track, motion_gif, motion_png
+from validation.report.motion import Event, Track
 from validation.report.motion_events import differences, happened, passed_limits
+from validation.report.pictures import motion_gif, motion_png
 from validation.report.player import motion_html
 from validation.report.sentences import describe_outcome
 from validation.store import Baseline, Store

@@ -152,7 +152,8 @@ function drawPanel({group, drawing, plots, legend}) {
   const ended = group.find(track => track.ended && now >= track.end - SAME);
   const words = factor === 1 ? [] : [`displacements from ${from ? from.label : "the start"} enlarged \u00d7 ${factor}`];
   if (ended) words.push(`${ended.label} ended at ${ended.end.toPrecision(4)} s`);
-  drawing.draw(layers, {legend, marked, caption: words, exaggerate: factor === 1 ? null : {factor, from: origins}});
+  const exaggerate = factor === 1 ? null : {factor, from: origins};
+  drawing.draw(layers, {legend, marked, caption: words, exaggerate, time: now});
   for (const plot of plots) drawPlot(plot);
 }
 
@@ -301,6 +302,7 @@ document.onkeydown = event => {
   KEYS[key]();
 };
 const sent = tracks.map(track => Math.round((track.samples - 1) / Math.max(1, track.sample.length - 1)));
+element("pulls").hidden = !scene.links.some(link => link.path);
 element("hint").textContent = [
   `zoom: wheel${window.self !== window.top ? " with Ctrl, or after a click" : ""}, pinch`,
   scene.planar ? "pan: drag" : "turn: drag, pan: Shift and drag",

@@ -26,7 +26,7 @@ MOST_IMPACTS = 400  # of a motion, as marks below the curves
 MOST_EVENTS = 12  # of a motion
 CONTACT_GAP = 1e-3  # of the smallest free body's diameter: a smaller gap is shown as a contact
 LARGEST = 3e38  # what a number of four bytes has
-SCRIPTS = ("drawing.js", "gif.js", "player.js")
+SCRIPTS = ("vectors.js", "drawing.js", "gif.js", "player.js")
 
 Theme = Literal["light", "dark", ""]
 

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from reference_engine.array_types import Array
 from scenarios.catalogue import scenario_of
 from scenarios.scene import HalfPlane, Scene, parse_scene
 from tests.validation.store.made import falling, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
 from validation.records.trajectory import Trajectory
-from validation.report.motion import FLATTEST, Track, aspect, forces_at, links, motion_png
+from validation.report.motion import FLATTEST, Track, aspect, extent, forces_at, links, poses_at
+from validation.report.pictures import DOT, motion_png
 
 DT = 1.0 / 240.0
 
@@ -71,12 +73,13 @@ def test_a_picture_has_arrows_with_heads_and_their_scale(tmp_path: Path) -> None
     assert below.any(), "the scale"
 
 
-def test_joints_and_springs_are_links_and_a_spring_whose_end_moves_is_none() -> None:
+def test_joints_and_springs_are_links() -> None:
     tied = links(scenario_of("andrews").scene)
     assert [one.elastic for one in tied] == [False] * 10 + [True]
     assert {one.b is None for one in tied} == {True, False}, "some are fixed in the world"
-    towed = scenario_of("towed-body").scene
-    assert len(towed.springs) == 1 and links(towed) == []
+    assert all(one.pull is None for one in tied)
+    (towed,) = links(scenario_of("towed-body").scene)
+    assert towed.elastic and towed.pull is not None, "its end in the world moves"
 
 
 def test_a_scene_that_is_wider_than_high_has_a_flat_picture() -> None:
@@ -90,3 +93,30 @@ def test_a_scene_that_is_wider_than_high_has_a_flat_picture() -> None:
     still.pose[..., 0], still.pose[..., 1] = np.arange(8), 0.0
     assert aspect(flat, [Track(label="x", trajectory=still)]) == FLATTEST
     assert aspect(scene(), [Track(label="x", trajectory=falling(bodies=1))]) == 1.0
+
+
+def test_a_pull_is_a_line_to_its_moving_end_while_it_acts_and_its_path_always(tmp_path: Path) -> None:
+    """Its end goes from x = 0 to 1 m between 0.5 and 1.5 s, then up, and lets go at 2.25 s."""
+    towed = scenario_of("towed-body").scene
+    engine = Reference()
+    motion = engine.simulate(towed, DT, resolve_settings(engine, "default", {}, towed, DT))
+    track = Track(label="x", trajectory=motion)
+    centre, half = extent(towed, [track])
+    size = 400
+
+    def pixels(at: float, colour: list[int]) -> Array:
+        """(n, 2) m: which have this colour."""
+        motion_png(towed, [track], tmp_path / "x.png", at=at, size=size)
+        picture = np.asarray(Image.open(tmp_path / "x.png").convert("RGB")).astype(int)
+        rows, columns = np.nonzero((picture == colour).all(axis=2))
+        middle = (picture.shape[0] - 20) / 2 + 20
+        return centre + 2 * half / size * np.column_stack([columns - size / 2, middle - rows])
+
+    ink, faint = [180, 83, 9], [227, 196, 164]
+    for before_or_after in (0.25, 3.0):
+        assert len(pixels(before_or_after, ink)) == 0
+        np.testing.assert_allclose(pixels(before_or_after, faint).max(axis=0), [1.0, 0.75], atol=0.02)
+    line = pixels(1.25, ink)
+    np.testing.assert_allclose(line[:, 0].max(), 0.75 + 2 * half / size * DOT, atol=0.02)
+    body = poses_at(motion, np.array([1.25]))[0, 0, 0]
+    np.testing.assert_allclose(line[:, 0].min(), body, atol=0.02)

@@ -32,9 +32,8 @@ BOXES = [
     }
     for name, height in (("lower", 0.5), ("upper", 1.5))
 ]
-PLANAR = parse_scene(
-    {"dimension": 2, "duration": 0.5, "bodies": BOXES, "boundaries": [{"kind": "half-plane", "name": "ground"}]}
-)
+SCENE = {"dimension": 2, "duration": 0.5, "bodies": BOXES, "boundaries": [{"kind": "half-plane", "name": "ground"}]}
+PLANAR = parse_scene(SCENE)
 BALLS = [
     {"name": name, "shape": {"kind": "sphere", "radius": 0.5}, "mass": 1.0, "position": [x, 0.0, 2.0]}
     for name, x in (("left", -1.0), ("right", 1.0))
@@ -197,6 +196,25 @@ def test_a_force_stays_on_its_body_until_the_next_report(show: Any) -> None:
     }"""
     assert page.evaluate(starts, 0.05) == pytest.approx([-0.5, 0.5, 0.0])
     assert page.evaluate(starts, 0.18) == pytest.approx([-0.3, 0.7, 0.0])
+
+
+def test_a_pull_ends_where_its_path_is_now_and_lets_go(show: Any) -> None:
+    """It goes from (0, 2) to (2, 2) m between 0.1 and 0.3 s; before and after, its path alone is drawn."""
+    spring = {"a": "upper", "anchor_a": [0.5, 0.0], "anchor_b": [0.0, 2.0], "stiffness": 1.0}
+    spring["anchor_path"] = [[0.1, [0.0, 2.0]], [0.3, [2.0, 2.0]]]
+    pulled = parse_scene({**SCENE, "format": 2, "springs": [spring]})
+    page = show(motion_html(pulled, [Track(label="x", trajectory=resting())], "x"))
+    drawn = """time => {
+      let found = null;
+      panels[0].drawing.drawPull = (...given) => { found = given; };
+      goTo(time);
+      return found;
+    }"""
+    path = [[0.0, 2.0], [2.0, 2.0]]
+    for time, end in ((0.05, None), (0.1, [0.0, 2.0]), (0.25, [pytest.approx(1.5), 2.0]), (0.3, None), (0.4, None)):
+        assert page.evaluate(drawn, time) == [[0.5, 1.5], end, path]
+    assert "a pull, along its path" in page.inner_text(".key")
+    assert "pull" not in show(pair()).inner_text(".key")
 
 
 def test_the_wheel_zooms_about_the_pointer_a_drag_pans_and_reset_brings_all_back(show: Any) -> None:

@@ -115,7 +115,6 @@ class Session:
                 "frames": self.last,
                 "interval": setup.every * setup.dt,
                 "at": frame,
-                "bands": bands_of(setup, scenario.scene),
                 "sliders": sliders_of(setup, scenario),
                 **picture_of(scenario.scene),
             }
@@ -215,19 +214,6 @@ def changed(setup: Setup, given: Any) -> Setup:
         both = {name: {**before.get(name, {}), **change} for name, change in bodies.items() if isinstance(change, dict)}
         given = {**given, "bodies": {**before, **both}}
     return parse_setup(data | given)
-
-
-def bands_of(setup: Setup, scene: Scene) -> list[dict[str, Any]]:
-    """The recorded pulls, to be drawn: body, point of it, and by frame where the band was pulled to."""
-    names = [body.name for body in scene.bodies]
-    return [
-        {
-            "body": names.index(pull.body),
-            "anchor": pull.anchor,
-            "points": [[(pull.start + k * pull.every) // setup.every, point] for k, point in enumerate(pull.points)],
-        }
-        for pull in setup.pulls
-    ]
 
 
 def database() -> str:
