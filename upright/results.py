@@ -139,6 +139,7 @@ class Motion:
     bodies: Sequence[str]
     dt: float  # s, the engine's step
     velocity_lag: float  # s, time of the velocities minus time of the poses
+    contact_tolerance: float  # m, the largest gap at which the engine still holds bodies in contact at rest
     time: NDArray[np.float64]  # (S,) s; a repeated time stands before and after an impact
     position: NDArray[np.float64]  # (S, B, D) m, of the centre of mass
     velocity: NDArray[np.float64]  # (S, B, D) m/s

@@ -210,6 +210,7 @@ def _motion(store: Store, result: Result, folder: Path) -> dict[str, Any]:
         "bodies": [body.name for body in scene.bodies],
         "dt": moved.dt,
         "velocity_lag": moved.velocity_lag,
+        "contact_tolerance": moved.contact_tolerance,
     }
 
 

@@ -5,7 +5,7 @@ A wrong answer ends its own case only, with what it should be.
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import Any, get_args
 
@@ -74,6 +74,12 @@ def plain(engine: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 ABLE = 'Able(works=True, note="how well")'
+NUMBERS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
+    ("dt", lambda value: value > 0.0, "seconds above 0"),
+    ("velocity_lag", lambda value: True, "seconds"),
+    ("contact_tolerance", lambda value: value >= 0.0, "metres, 0 or more"),
+)
+"""Of a trajectory: what fits, beside that it is finite."""
 
 
 def _found(value: Any) -> str:
@@ -85,11 +91,10 @@ def _found(value: Any) -> str:
 def _fault(motion: Trajectory, scene: Scene) -> str | None:
     if motion.velocity.shape[1] != len(scene.bodies):
         return f"{motion.velocity.shape[1]} bodies; expected: {len(scene.bodies)}, all of the scene's, in its order"
-    for name, least in (("dt", 0.0), ("velocity_lag", -math.inf)):
+    for name, fits, wanted in NUMBERS:
         value = getattr(motion, name)
-        if not isinstance(value, (int, float)) or not math.isfinite(value) or not value > least:
-            positive = " above 0" if name == "dt" else ""
-            return f"{name} is {_found(value)}; it should be a finite number of seconds{positive}"
+        if not isinstance(value, (int, float)) or not math.isfinite(value) or not fits(value):
+            return f"{name} is {_found(value)}; it should be a finite number of {wanted}"
     if not isinstance(motion.state_hash, str):
         return f"state_hash is {_found(motion.state_hash)}; it should be text, or left out"
     if not np.isfinite(motion.time).all():

@@ -29,7 +29,7 @@ FURTHEST = 10.0  # diameters of the largest body: further ahead nothing is looke
 @shared
 def near_distance(o: Observation) -> float:
     """m: pairs with a smaller gap are near."""
-    return NEAR * size(o)
+    return NEAR * size(o) + o.trajectory.contact_tolerance
 
 
 @shared

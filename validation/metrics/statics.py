@@ -24,8 +24,7 @@ BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 MOST = 50  # bodies: the time grows with the cube
 EDGES = 8
 FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge"})
-NEAR, SKIN = 0.03, 0.025
-"""Of the least width, and m: engines that are made for metres hold bodies apart by a skin, Box2D by 2 cm."""
+NEAR = 0.03  # of the least width: solvers leave bodies that rest apart by less, beside what the engine declares
 
 
 @shared
@@ -36,9 +35,9 @@ def width(o: Observation) -> Array:
 
 @shared
 def supporting(o: Observation) -> Flags:
-    """(K,) rows of `proximities` that may hold a body: engines with a skin hold it at a gap."""
+    """(K,) rows of `proximities` that may hold a body: some engines hold it at a gap, and declare which."""
     bodies = width(o)[: len(o.scene.bodies)]
-    return proximities(o).gap < max(SKIN, NEAR * float(bodies[free(o)].min()))
+    return proximities(o).gap < o.trajectory.contact_tolerance + NEAR * float(bodies[free(o)].min())
 
 
 @shared

@@ -67,6 +67,7 @@ class _Trajectory:
     time: Array  # (S,) s, of the poses; not decreasing; a repeated time stands before and after an impact
     dt: float  # s, the engine's step
     velocity_lag: float  # s, time of the velocities minus time of the poses, as the integrator has it
+    contact_tolerance: float = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
     state_hash: str = ""
     """SHA-256 over every step's raw state as the engine holds it; of time, pose and twist where it gives none."""
     contacts: Contacts | None = None
@@ -207,7 +208,7 @@ def to_bytes(trajectory: Trajectory) -> bytes:
         elif isinstance(value, (Contacts, Impacts)):
             parts = {f"{item.name}.{f.name}": getattr(value, f.name) for f in fields(value)}
             arrays |= {name: array for name, array in parts.items() if array is not None}
-        elif value is not None:
+        elif value != item.default:
             header[item.name] = value
     header["arrays"] = [
         [name, "i8" if array.dtype.kind == "i" else "f8", list(array.shape)] for name, array in arrays.items()

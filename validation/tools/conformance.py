@@ -21,11 +21,12 @@ from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.running.processes.pool import Pool
 from validation.running.runner import Limits, Request, hello_of, simulate_unplanned
-from validation.tools.known_motions import DURATION, G, Known, known_motions, planar, spatial
+from validation.tools.known_motions import BOX, DURATION, G, Known, known_motions, planar, spatial
 
 Status = Literal["ok", "fails", "note", "declined"]
 
 DT = 1.0 / 240.0  # s
+UNDECLARED = 1e-3  # m, of bodies of 1 m: a larger gap between what rests is declared
 RESUMED = 125  # steps, on a whole number of the recorder's strides
 STEADY = 60  # steps: the first body turns by 2.5 rad meanwhile
 SPIN = 10.0  # rad/s: more than a turn, so that a wrapped angle is seen
@@ -46,6 +47,10 @@ SCENES: Mapping[str, Scene] = {
     ),
     "rest": planar(
         [{"name": "disc", "shape": DISC, "mass": 2.0, "position": [0, 0.5]}],
+        [{"kind": "half-plane", "name": "ground"}],
+    ),
+    "landing": planar(
+        [{"name": f"box {i}", "shape": BOX, "mass": 1.0, "position": [0, 0.55 + 1.05 * i]} for i in range(2)],
         [{"kind": "half-plane", "name": "ground"}],
     ),
     "flight in space": spatial(
@@ -99,7 +104,7 @@ def conformance(choice: EngineChoice, commands: Mapping[str, list[str]] | None =
 
 
 def counts(checks: Sequence[Check]) -> str:
-    """8 ok, 0 failed, 13 not tested (declined)"""
+    """8 ok, 0 failed, 14 not tested (declined)"""
     of = Counter(check.status for check in checks)
     described = [f"{of['ok']} ok", f"{of['fails']} failed"]
     described += [f"{of['note']} to note"] if of["note"] else []
@@ -120,6 +125,10 @@ def _of(name: str, simulation: Simulation) -> Iterator[Check]:
     if bodies != len(scene.bodies) or not isinstance(motion, kind):
         expected = f"{len(scene.bodies)} bodies in {'space' if scene.dimension == 3 else 'the plane'}"
         yield Check(name, "fails", f"{bodies} bodies in a {type(motion).__name__}; expected: {expected}")
+        return
+    if name == "landing":
+        height = motion.position[-1, :, 1]
+        yield _apart(name, max(height[0] - 0.5, height[1] - height[0] - 1.0), motion)
         return
     yield from (_in_flight(name, scene, motion) if name != "rest" else _at_rest(name, motion))
 
@@ -201,7 +210,7 @@ def _lag(about: str, motion: Trajectory, pull: Array, free: Flags) -> Check:
 
 
 def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
-    yield Check(about, "ok", f"ends {motion.position[-1, 0, 1] - 0.5:+.2g} m above the ground")
+    yield _apart(about, motion.position[-1, 0, 1] - 0.5, motion)
     contacts = motion.contacts
     if contacts is None or not len(contacts.a):
         yield Check(about, "note", "reports no contacts; what they would tell is not tested")
@@ -220,6 +229,14 @@ def _at_rest(about: str, motion: Trajectory) -> Iterator[Check]:
     remedy = "it acts on b, over the step that ends at the sample"
     summary = f"contact impulse ({carried:.3g} N s, the weight's is {weight:.3g})"
     yield _decisions(about, summary, abs(carried - weight), 0.2 * weight, "N s", remedy)
+
+
+def _apart(about: str, gap: float, motion: Trajectory) -> Check:
+    """Of bodies that have come to rest on one another: the largest gap, which the engine has to declare."""
+    summary = f"rests at a gap of {gap:+.2g} m; declared contact tolerance {motion.contact_tolerance:.2g} m"
+    if gap <= motion.contact_tolerance + UNDECLARED:
+        return Check(about, "ok", summary)
+    return Check(about, "fails", f"{summary}; it is the largest gap at which the engine holds bodies at rest")
 
 
 def _pair(about: str, contacts: Contacts) -> Check:

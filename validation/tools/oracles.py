@@ -16,8 +16,7 @@ from validation.records.simulation import BROKEN, Simulation
 
 ORACLES = ("energy gained", "momentum not kept", "broken")
 ENERGY_SHARE = 0.05  # of the energy scale: discretised engines gain a little by pushing overlaps apart
-SKIN = 0.01  # m: engines rest bodies on a gap or a skin of about this; lifting small bodies onto it is no fault
-SLOW = 0.1  # m/s: nor is it to push what touched at the start apart as slowly as this
+SLOW = 0.1  # m/s: it is no fault to push what touched at the start apart as slowly as this
 MOMENTUM_SHARE = 1e-3  # of the momentum scale
 SPEED_TOLERANCE = 1e-6  # m/s of the whole: where nothing moved, single precision
 
@@ -34,7 +33,7 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
         return {"broken": str(error)}
     broken = {}
     gained = METRICS["energy_gain"].of(observation)
-    allowed = energy_allowed(scene)
+    allowed = energy_allowed(scene, simulation.trajectory.contact_tolerance)
     if gained is not None and gained.value > allowed:
         broken["energy gained"] = f"energy rose by {gained.value:.3g} J without a source; tolerated: {allowed:.3g} J"
     axes = conserved_axes(scene)
@@ -51,11 +50,12 @@ def judge_scene(scene: PlanarScene, simulation: Simulation) -> dict[str, str]:
     return broken
 
 
-def energy_allowed(scene: PlanarScene) -> float:
-    """J that an engine may gain: a share of the scale, all bodies lifted onto a skin, and pushed apart slowly."""
+def energy_allowed(scene: PlanarScene, contact_tolerance: float) -> float:
+    """J that an engine may gain: a share of the scale, all bodies lifted by the gap, m, at which it holds what is in
+    contact, and pushed apart slowly."""
     weight = float(elementary.hypot(*scene.gravity))
     free = sum(body.mass for body in scene.bodies if body.mass is not None)
-    return ENERGY_SHARE * energy_scale(scene) + free * (weight * SKIN + 0.5 * squared(SLOW))
+    return ENERGY_SHARE * energy_scale(scene) + free * (weight * contact_tolerance + 0.5 * squared(SLOW))
 
 
 def energy_scale(scene: PlanarScene) -> float:

@@ -116,6 +116,7 @@ def test_contact_forces_carry_the_weight() -> None:
     push = np.abs(motion.contacts.impulse[rows, 1]).sum() / motion.dt
     assert push == approx(2.0 * 9.81, rel=1e-9) and rows.sum() == 2
     assert motion.contacts.gap[rows] == approx(0.005, abs=1e-9)
+    assert motion.contact_tolerance == 0.01
 
 
 # --- what it declines ---------------------------------------------------------------------------------------
@@ -126,7 +127,14 @@ def test_what_it_declines_is_named() -> None:
     assert Engine().declines(rough) == "ContactSim has no friction"
     in_contact = scene(box("one"), box("two", position=(1.0, 0.0)), duration=0.5)
     assert "'one'" in (reason := Engine().declines(in_contact) or "") and "starts with bodies apart" in reason
+    for gap in (0.0, -0.1):
+        near = scene(ball("one"), ball("two", position=(1.0 + gap, 0.0)), duration=0.5)
+        assert "starts with bodies apart: 'one' and 'two'" in (Engine().declines(near) or "")
     apart = scene(ball("one"), ball("two", position=(1.01, 0.0)), duration=0.5)
     assert Engine().declines(apart) is None
+    for length, ropes in ((1.0, "starts with ropes slack: joint 'rope'"), (1.1, None)):
+        tied = {"kind": "rope", "name": "rope", "a": "ball", "anchor_a": (0.0, 0.0), "anchor_b": (0.0, 1.0)}
+        reason = Engine().declines(scene(ball(), joints=(tied | {"length": length},), duration=0.5))
+        assert reason is None if ropes is None else ropes in (reason or "")
     spatial = scenario_of("upright-block:space=spatial").scene
     assert Engine().declines(spatial) == "ContactSim is planar"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -130,8 +132,15 @@ def test_what_does_not_fall_hangs_and_what_rests_or_falls_does_not():
     scene = plane(block(position=(0.0, 2.0)), boundaries=(GROUND,))
     assert ("hangs", ("block",)) in happened(scene, still((0.0, 2.0, 0.0)))
     assert ("hangs", ("block",)) not in happened(scene, falling(2.0, 0.5))
-    for gap in (0.0, 0.015):  # an engine with a skin holds it so
+    for gap in (0.0, 0.015):  # solvers leave it so
         assert ("hangs", ("block",)) not in happened(scene, still((0.0, 0.5 + gap, 0.0)))
+
+
+@pytest.mark.parametrize(("declared", "hangs"), [(0.0, True), (0.1, True), (0.25, False)])
+def test_a_block_rests_at_a_gap_that_its_engine_declares_and_hangs_above_it(declared: float, hangs: bool):
+    scene = plane(block(position=(0.0, 0.7)), boundaries=(GROUND,))
+    motion = replace(still((0.0, 0.7, 0.0)), contact_tolerance=declared)
+    assert (("hangs", ("block",)) in happened(scene, motion)) == hangs
 
 
 @pytest.mark.parametrize(("angle", "hangs"), [(0.0, False), (1.0, True)])

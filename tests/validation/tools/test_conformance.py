@@ -69,7 +69,8 @@ def test_the_engine_in_c_keeps_the_protocol(tmp_path: Path, monkeypatch: pytest.
     assert failed(checks) == []
     notes = [check.summary for check in checks if check.status == "note"]
     assert notes == ["reports no contacts; what they would tell is not tested"]
-    assert next(check.summary for check in checks if check.status == "declined") == "it is planar"
+    declined = [check.summary for check in checks if check.status == "declined"]
+    assert {"it is planar", "it knows discs alone"} <= set(declined)
     assert checks[0].summary == "./falling falling 1.0, profiles default, 0 settings"
 
 

@@ -222,17 +222,18 @@ def test_three_per_cent_of_momentum_lost_by_one_of_two_bodies_is_found_within_ei
     assert "momentum not kept" in verdicts(after_an_impact(slower))
 
 
-def test_lifting_a_small_body_onto_a_skin_is_tolerated_and_throwing_it_as_high_as_itself_is_not() -> None:
+def test_lifting_a_small_body_onto_a_declared_skin_is_tolerated_and_throwing_it_as_high_as_itself_is_not() -> None:
     """A box of 0.1 m: 5 % of its energy scale is 3.5 mm of height, a skin is 10 mm."""
     square = Polygon(vertices=((-0.05, -0.05), (0.05, -0.05), (0.05, 0.05), (-0.05, 0.05)))
     body = PlanarBody(name="box", shape=square, mass=1.0, position=(0.0, 0.05))
     scene = PlanarScene(duration=1.0, gravity=(0.0, -9.81), bodies=(body,), boundaries=(HalfPlane(name="ground"),))
-    for height, tolerated in ((0.01, True), (0.1, False)):
+    for height, tolerance, tolerated in ((0.01, 0.01, True), (0.01, 0.0, False), (0.1, 0.01, False)):
         pose = np.zeros((2, 1, 3))
         pose[:, 0, 1] = 0.05, 0.05 + height
         motion = PlanarTrajectory(
-            time=np.array([0.0, 1.0]), dt=1.0, velocity_lag=0.0, pose=pose, twist=np.zeros((2, 1, 3))
-        )
+            time=np.array([0.0, 1.0]), dt=1.0, velocity_lag=0.0, contact_tolerance=tolerance,
+            pose=pose, twist=np.zeros((2, 1, 3)),
+        )  # fmt: skip
         assert (judge_scene(scene, Simulation(outcome="completed", trajectory=motion)) == {}) == tolerated
 
 

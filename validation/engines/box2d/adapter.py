@@ -13,10 +13,10 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
 """
 
 import numpy as np
-from Box2D import __version__, b2_maxPolygonVertices, b2_polygonRadius, b2PolygonShape
+from Box2D import __version__, b2_maxPolygonVertices, b2PolygonShape
 
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
-from validation.engines.box2d.world import World, most_facets, record_is_known
+from validation.engines.box2d.world import SKIN, World, most_facets, record_is_known
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
@@ -27,7 +27,6 @@ BECAUSE = {
     "arc-polygon": "Box2D has no arcs but discs; a polygon would be another scene",
 }
 FEWEST_FACETS = 16
-SKIN = round(float(b2_polygonRadius), 6)  # m
 SETTINGS = {
     "velocity_iterations": Setting(default=8, low=1, high=100_000, doc="iterations for velocities, of a step"),
     "position_iterations": Setting(default=3, low=1, high=100_000, doc="iterations for overlaps, of a step"),

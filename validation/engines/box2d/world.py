@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from Box2D import b2_linearSlop, b2ContactListener, b2MassData, b2World
+from Box2D import b2_linearSlop, b2_polygonRadius, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
@@ -17,6 +17,7 @@ from validation.engines.shared import recorder
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.planar_boundaries import SlabWorld, bowl_facets, in_order, inset
 
+SKIN = round(float(b2_polygonRadius), 6)  # m, about a polygon or an edge
 SHORTEST_EDGE = 1.2 * float(b2_linearSlop)  # m; Box2D refuses edges as short as its slop, 5 mm
 FLOAT = 4  # bytes
 CIRCLES, FACE_A, FACE_B = range(3)  # b2Manifold's types
@@ -44,6 +45,7 @@ class World(SlabWorld):
         self.world.continuousPhysics = bool(settings["continuous"])
         self._iterations = int(settings["velocity_iterations"]), int(settings["position_iterations"])
         self._inset = float(settings["polygon_inset"])
+        self.contact_tolerance = 2.0 * (SKIN - self._inset)  # of two polygons, a skin each
         self._laws = PairLaws(scene)
         friction = self._laws.shape_values("friction", "geometric-mean")
         restitution = self._laws.shape_values("restitution", "max")

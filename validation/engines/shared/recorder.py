@@ -122,6 +122,7 @@ class World:
     """
 
     velocity_lag = 0.0  # s, time of the velocities minus time of the poses
+    contact_tolerance = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
     slowed_by_watching = False  # whether a watched step takes longer; such steps are not timed
     forgets = False  # whether `set_state` leaves nothing of what was before, so that one world will do for many states
 
@@ -194,7 +195,13 @@ def record(world: World, scene: Scene, dt: float, *, before_step: BeforeStep | N
     if not isinstance(world, World):
         raise AnswerError(f"build returned {world!r:.60} ({type(world).__name__}); it should be a World")
     while True:
-        recorder = Recorder(scene, dt, velocity_lag=world.velocity_lag, decode=world.decode)
+        recorder = Recorder(
+            scene,
+            dt,
+            velocity_lag=world.velocity_lag,
+            contact_tolerance=world.contact_tolerance,
+            decode=world.decode,
+        )
         with _reported_if_broken(recorder):
             times = _recorded_steps(recorder, world, before_step)
             motion = recorder.trajectory()
@@ -240,8 +247,16 @@ class Recorder:
     Which samples to keep is decided for a block of steps at once.
     """
 
-    def __init__(self, scene: Scene, dt: float, *, velocity_lag: float, decode: Decode | None = None) -> None:
-        self.dt, self.velocity_lag = dt, velocity_lag
+    def __init__(
+        self,
+        scene: Scene,
+        dt: float,
+        *,
+        velocity_lag: float,
+        contact_tolerance: float = 0.0,
+        decode: Decode | None = None,
+    ) -> None:
+        self.dt, self.velocity_lag, self.contact_tolerance = dt, velocity_lag, contact_tolerance
         self._decode = decode
         self.step_count = step_count(scene, dt)
         self._planar = isinstance(scene, PlanarScene)
@@ -331,6 +346,7 @@ class Recorder:
             time=np.asarray(steps * self.dt, np.float64),
             dt=self.dt,
             velocity_lag=self.velocity_lag,
+            contact_tolerance=self.contact_tolerance,
             state_hash=self._digest.hexdigest(),
             contacts=self._contact_arrays(steps),
         )

@@ -85,6 +85,7 @@ def _frames(world: World, scene: Scene, dt: float, taken: list[tuple[int, Any, A
         time=np.array([step * dt for step, _, _ in taken]),
         dt=dt,
         velocity_lag=world.velocity_lag,
+        contact_tolerance=world.contact_tolerance,
         state_hash="live",
         contacts=contacts,
         **state,
