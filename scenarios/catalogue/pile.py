@@ -34,13 +34,14 @@ def pile(
     *,
     n: Annotated[int, Within(2, 200)] = 20,
     seed: Annotated[int, Within(0, 1_000_000)] = 1,
+    friction: Annotated[float, Within(0.0, 2.0)] = FRICTION,
     space: Space = "planar",
     ground: GroundKind = "plane",
 ) -> Scenario:
     """Pile: n boxes and discs (balls) of random size dropped between walls, the same for the same seed"""
     columns = COLUMNS[space]
-    bodies = tuple(_body(space, i, columns, np.random.default_rng([seed, i])) for i in range(n))
-    below, walls = lay_ground(space, ground, FRICTION), _walls(space, columns * CELL / 2.0)
+    bodies = tuple(_body(space, i, columns, friction, np.random.default_rng([seed, i])) for i in range(n))
+    below, walls = lay_ground(space, ground, friction), _walls(space, columns * CELL / 2.0, friction)
     scene = scene_of(space, bodies, below, walls=walls, title=f"Pile of {n}", duration=DURATION)
     return make_scenario(
         scene,
@@ -56,7 +57,7 @@ def pile(
     )
 
 
-def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Body:
+def _body(space: Space, i: int, columns: int, friction: float, random: np.random.Generator) -> Body:
     """The i-th, in its cell; drawn from a generator of its own, so that it is the same whatever n is."""
     width, height, depth = (float(edge) for edge in random.uniform(*SIZES, 3))
     x, y, across = (float(shift) for shift in random.uniform(-JITTER, JITTER, 3))
@@ -70,23 +71,23 @@ def _body(space: Space, i: int, columns: int, random: np.random.Generator) -> Bo
     name = f"body {i + 1}"
     if i % ROUND == ROUND - 1:
         area = np.pi / 4.0 * squared(width) if space == "planar" else np.pi / 6.0 * cubed(width)
-        return ball(space, name, radius=width / 2.0, x=x, y=y, across=across, mass=float(area), friction=FRICTION)
+        return ball(space, name, radius=width / 2.0, x=x, y=y, across=across, mass=float(area), friction=friction)
     area = width * height * (depth if space == "spatial" else 1.0)
     size = (width, height)
     return block(
-        space, name, size=size, depth=depth, x=x, y=y, across=across, angle=angle, mass=area, friction=FRICTION
+        space, name, size=size, depth=depth, x=x, y=y, across=across, angle=angle, mass=area, friction=friction
     )
 
 
-def _walls(space: Space, half: float) -> tuple[PlanarBoundary | SpatialBoundary, ...]:
+def _walls(space: Space, half: float, friction: float) -> tuple[PlanarBoundary | SpatialBoundary, ...]:
     """About a square of side 2 half, or on both sides of as wide a floor."""
     if space == "planar":
         return tuple(
-            HalfPlane(name=name, point=(-side * half, 0.0), normal=(side, 0.0), friction=FRICTION)
+            HalfPlane(name=name, point=(-side * half, 0.0), normal=(side, 0.0), friction=friction)
             for name, side in (("left wall", 1.0), ("right wall", -1.0))
         )
     return tuple(
-        HalfSpace(name=name, point=(-x * half, -y * half, 0.0), normal=(x, y, 0.0), friction=FRICTION)
+        HalfSpace(name=name, point=(-x * half, -y * half, 0.0), normal=(x, y, 0.0), friction=friction)
         for name, x, y in (
             ("left wall", 1.0, 0.0),
             ("right wall", -1.0, 0.0),

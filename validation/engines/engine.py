@@ -114,6 +114,8 @@ class SteppingEngine:
     relations: ClassVar[tuple[Relation, ...]] = ()
     """What the engine's documents promise of one step taken in two ways; with settings that this version has."""
     round_off: ClassVar[float] = DOUBLE
+    same_bits_everywhere: ClassVar[bool] = False
+    """Whether it uses neither the C library's functions nor instructions that not every processor has."""
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""

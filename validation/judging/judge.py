@@ -10,7 +10,6 @@ from scenarios.scenario import Scenario
 from validation.judging.changes import defects_of
 from validation.judging.comparison import Comparison, Sign, compare
 from validation.judging.ensembles import EnsembleEvidence
-from validation.judging.policy import SAME_BITS_EVERYWHERE
 from validation.judging.verdict import Finding, Grounds, Verdict, Word
 from validation.judging.verdict import exit_status as exit_status
 from validation.records.case import Case, Result
@@ -111,6 +110,5 @@ def _settings_apart(old: Case, new: Case) -> tuple[tuple[str, str, str], ...]:
 
 
 def bits_are_compared(old: Case, new: Case) -> bool:
-    """Not where the processor or the C library is another one, on which an engine's bits depend but for our own."""
-    known = old.processor and new.processor and new.identity.engine not in SAME_BITS_EVERYWHERE
-    return not known or old.processor == new.processor
+    """Not where the processor or the C library is another one, if the engine's bits depend on it."""
+    return not (old.processor and new.processor) or old.processor == new.processor

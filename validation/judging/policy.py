@@ -32,9 +32,6 @@ ALLOWANCES: dict[Noise, Allowance] = {
     "chaotic": Allowance(10.0),
 }
 
-SAME_BITS_EVERYWHERE = frozenset(("reference",))
-"""Engines that use neither the C library's functions nor instructions that not every processor has."""
-
 # --- a metric over many runs ----------------------------------------------------------------------------------------
 
 WINDOW = 400  # runs that are looked back on at once

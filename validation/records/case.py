@@ -50,7 +50,8 @@ class Case:
     engine_version: str
     settings: Mapping[str, Value]  # complete, as resolved
     parameters: str = "{}"  # complete, as canonical JSON; of a scene file: its content hash
-    processor: str = ""  # what an engine's bits depend on beside its code: `running.processes.processor`; "": not known
+    processor: str = ""
+    """What an engine's bits depend on beside its code (`running.processes.processor`); "": nothing, or not known."""
 
 
 def case_key(case: Case) -> str:

@@ -76,6 +76,7 @@ class Reference:
     settings = SETTINGS
     profiles = ("default", "fair")
     takes = TAKES
+    same_bits_everywhere = True  # `tests/repository/test_bits.py`
     abilities: ClassVar[Mapping[Ability, Able]] = {
         "set_state": Able(works=False, note="it has no steps to go on from: a scene may start from the state"),
         "apply_force": Able(works=False, note="it has no steps: a scene's thrusters push, over any time"),

@@ -332,7 +332,7 @@ def main() -> None:
             "version": str(engine.version),
             "profiles": list(getattr(engine, "profiles", ("default",))),
             "settings": list(getattr(engine, "settings", {})),
-            "processor": processor(),
+            "processor": "" if getattr(engine, "same_bits_everywhere", False) else processor(),
             "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
             "table": {name: asdict(setting) for name, setting in getattr(engine, "settings", {}).items()},
