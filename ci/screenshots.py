@@ -38,6 +38,7 @@ ENGINES = ("-e", "solver.Solver", "-e", "reference", "-e", "box2d", "-e", "mujoc
 QUIET = 6  # commits before the fault
 CHANGE = "a-change"  # a branch that somebody works on
 WIDTH, WIDE, NARROW, COLOURS = 1280, 1400, 390, 255
+MOST, WHOLE = 2200, 12_000  # pixels: how high a picture gets
 
 
 def make(folder: Path) -> None:
@@ -130,25 +131,28 @@ def shoot(folder: Path, out: Path | None = None) -> None:
                 page = browser.new_context(viewport=size, color_scheme=scheme).new_page()
                 for name in names:
                     page.goto(f"{address}/{pages.get(name, name)}")
-                    picture(page, (out or PICTURES) / f"{name}{suffix}.png")
+                    picture(page, (out or PICTURES) / f"{name}{suffix}.png", WHOLE if out else MOST)
             browser.close()
     finally:
         server.terminate()
         server.wait(10)
 
 
-def picture(page: Any, path: Path) -> None:
-    """All of the page, its replay at rest after a third of the time; few colours, so that it is small."""
+def picture(page: Any, path: Path, most: int) -> None:
+    """The page, `most` pixels of it, its replay at rest after a third of the time; few colours, so that it is small."""
     from PIL import Image
 
     page.wait_for_selector("h1.page")
     page.wait_for_timeout(4000)
     width = page.viewport_size["width"]
+    for frame in page.frames[1:]:
+        if "/play/" in frame.url:
+            frame.wait_for_selector("#measured td", timeout=60_000)
     players = [frame for frame in page.frames[1:] if frame.query_selector("#slider")]
     for frame in players:
         frame.evaluate("setRunning(false); slider.value = slider.max / 3; slider.oninput()")
     height = page.evaluate("document.querySelector('[data-testid=stMainBlockContainer]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": max(500, min(2200, height + 20))})
+    page.set_viewport_size({"width": width, "height": max(500, min(most, height + 20))})
     page.wait_for_timeout(700)
     for frame in players:
         frame.evaluate("slider.oninput()")

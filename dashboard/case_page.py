@@ -41,7 +41,7 @@ def show() -> None:
     if run.info.commit:
         paragraph(f"Commit {commit_html(run.info)}", "soft")
     if verdict:
-        paragraph(f"{kind_html(verdict.word)} {text(reason_of(verdict), most=900)}")
+        paragraph(f"{kind_html(verdict.word)}: {text(reason_of(verdict), most=900)}")
         if MEANING[verdict.word] != reason_of(verdict):
             paragraph(text(MEANING[verdict.word]), "soft")
         for defect in verdict.standing:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -86,7 +86,10 @@ img.spark { display: block; max-width: none; }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; color: #ffffff; }
 [data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #10161c); }
 nav.pages { display: none; }
+[data-testid="stButtonGroup"] button { margin-left: 0; border-left-style: solid; }
 @media (max-width: 767px) {
+  .matrix td.scenario { min-width: 7em; }
+  .matrix td.value { min-width: 6.5em; }
   nav.pages { display: flex; flex-wrap: wrap; gap: 0 6px; }
   nav.pages a { padding: 8px 6px; min-height: 24px; }
   nav.pages a[aria-current] { font-weight: 700; text-decoration: underline; color: inherit; }
@@ -294,6 +297,16 @@ def spark(
     svg = f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}'>{shapes}</svg>"
     source = f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
     return f"<img class='spark' width='{width}' height='{height}' alt='{alternative}' src='{source}'>"
+
+
+def legible(chart: Any) -> Any:
+    """With words of 4.5:1 also on a light page, where Streamlit's grey has 3.7:1."""
+    scheme = getattr(st.context.theme, "type", None)
+    if scheme not in ("light", "dark"):
+        return chart
+    colour, strong = ("#565a66", "#31333f") if scheme == "light" else ("#b0b4bf", "#fafafa")
+    axis = chart.configure_axis(labelColor=colour, titleColor=colour).configure_legend(labelColor=colour)
+    return axis.configure_title(color=strong)
 
 
 def describe_series(name: str, values: Sequence[float], unit: str) -> str:

@@ -4,7 +4,6 @@ Below, what each engine's error costs, and why what failed did so, with the comm
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
@@ -21,6 +20,7 @@ from dashboard.elements import (
     grid,
     heading,
     kind_html,
+    legible,
     limit_html,
     paragraph,
     region,
@@ -93,31 +93,12 @@ def wrongs(verdict: Verdict) -> list[str]:
 
 def costs(results: Sequence[Result]) -> None:
     """Error against cost, both of the headline's scenario: lower and further left is better."""
-    rows = [
-        {
-            "engine": engine_name(r.case)[:80],
-            "scenario": r.case.label[:80],
-            "cost": 1e6 * r.stepping_time / r.step_count,
-            "error": max(abs(value), LEAST),
-            "value": quantity(value, unit),
-        }
-        for r in results
-        if r.step_count and r.stepping_time > 0.0
-        for value, unit in [headline(r)]
-        if math.isfinite(value)
-    ]
-    if not rows:
+    every = costs_of(results)
+    if every.empty:
         return
     section("Error against cost")
-    done = Counter(r.headline for r in results if r.headline and r.outcome == "completed")
-    kinds = [name for name, _ in done.most_common()]
-    metric = st.selectbox("Headline", kinds, key="cost-metric", format_func=without_underscores)
-    title = without_underscores(metric)
-    chosen = {r.case.label[:80] for r in results if r.headline == metric}
-    frame = pd.DataFrame([row for row in rows if row["scenario"] in chosen], columns=list(rows[0]))
-    if frame.empty:
-        paragraph("No engine completed one.", "soft")
-        return
+    title = str(st.selectbox("Headline", list(every["of"].value_counts().index), key="cost-metric"))
+    frame = every[every["of"] == title]
     chart = (
         alt.Chart(frame)
         .mark_point(filled=True, size=80, opacity=0.8)
@@ -127,15 +108,35 @@ def costs(results: Sequence[Result]) -> None:
             color=alt.Color(
                 "engine:N",
                 scale=alt.Scale(scheme="tableau10"),
-                legend=alt.Legend(orient="right", title=None, labelLimit=0),
+                legend=alt.Legend(orient="bottom", title=None, labelLimit=0, columns=2),
             ),
             tooltip=["scenario", "engine", "value", alt.Tooltip("cost:Q", format=".3g")],
         )
-        .properties(height=280)
+        .properties(height=340)
     )
-    st.altair_chart(chart, key="costs")
+    st.altair_chart(legible(chart), key="costs")
     if (frame["error"] <= LEAST).any():
         paragraph(f"An error of 0 is drawn at {LEAST:g}.", "soft")
+
+
+def costs_of(results: Sequence[Result]) -> pd.DataFrame:
+    """A row a result. `of` is the headline with its unit: a goal is a length in one scenario and a time in another,
+    and these share no axis."""
+    rows = [
+        {
+            "engine": engine_name(r.case)[:80],
+            "scenario": r.case.label[:80],
+            "of": without_underscores(r.headline) + (f" ({unit})" if unit not in ("", "1") else ""),
+            "cost": 1e6 * r.stepping_time / r.step_count,
+            "error": max(abs(value), LEAST),
+            "value": quantity(value, unit),
+        }
+        for r in results
+        if r.step_count and r.stepping_time > 0.0
+        for value, unit in [headline(r)]
+        if math.isfinite(value)
+    ]
+    return pd.DataFrame(rows, columns=["engine", "scenario", "of", "cost", "error", "value"])
 
 
 def headline(result: Result) -> tuple[float, str]:
@@ -159,7 +160,7 @@ def failures(results: Sequence[Result]) -> None:
         )
         for r in [*lost, *declined][:MOST_FAILURES]
     ]
-    grid(("", "case", "reason", "again"), rows, testid="failures")
+    grid(("", "case", "reason", "to repeat it"), rows, testid="failures")
 
 
 def about(run: StoredRun, planned: Sequence[Case]) -> str:

@@ -13,5 +13,6 @@ def show() -> None:
         paragraph(text("To turn it on, start the dashboard with --play."), "soft")
         return
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    src = f"{'/' + base if base else ''}/play/page"
+    theme = getattr(st.context.theme, "type", None)
+    src = f"{'/' + base if base else ''}/play/page{f'?theme={theme}' if theme else ''}"
     st.iframe(src, height=1500, alt="the playground: controls, the scene on each engine, curves, measurements")

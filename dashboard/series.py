@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import describe_series, paragraph, text
+from dashboard.elements import describe_series, legible, paragraph, text
 from validation.judging.changes import allowed_move
 from validation.judging.trends import Turn
 from validation.records.case import Result
@@ -117,8 +117,7 @@ def chart(
         }
     )
     x = alt.X("run:Q", axis=run_axis(points), scale=alt.Scale(zero=False, nice=False))
-    title = f"{title} ({unit})" if unit else title
-    y = alt.Y("value:Q", title=title, axis=alt.Axis(format=".4~g"), scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=unit or None, axis=alt.Axis(format=".4~g"), scale=alt.Scale(zero=False))
     colour = alt.Color("version:N", legend=alt.Legend(orient="bottom", title=None, labelLimit=0))
     several = frame["version"].nunique() > 1
     base = alt.Chart(frame)
@@ -150,8 +149,9 @@ def chart(
         )
         rules = alt.Chart(steps).mark_rule(color="#c62828", strokeDash=[5, 4])
         layers.append(rules.encode(x=alt.X("run:Q"), tooltip=["what", "summary"]))
-    described = describe_series(title, values, points[0].unit)
-    return alt.layer(*layers).properties(height=280, description=described)
+    described = describe_series(f"{title} ({unit})" if unit else title, values, points[0].unit)
+    named = alt.TitleParams(title, anchor="start", fontSize=14, fontWeight=600)  # beside the axis a long name is cut
+    return legible(alt.layer(*layers).properties(height=300, description=described, title=named))
 
 
 def known_columns(frame: pd.DataFrame) -> list[str]:

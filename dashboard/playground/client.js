@@ -395,6 +395,8 @@ function begin() {
     byId("preset").value = preset.name; byId("story").textContent = preset.text;
     ask({do: "setup", setup: preset.play});
   }
+  say("Starting the engines …");
+  fitOutside();
   requestAnimationFrame(tick);
 }
 begin();

@@ -58,6 +58,15 @@ function makePlots() {
   layOut();
 }
 
+/** What is less is round-off and fills no curve: J, or m. */
+const LEAST_SHARE = 1e-9;
+function leastOf(title) {
+  const {scene} = state;
+  if (title === "smallest gap") return LEAST_SHARE * scene.half;
+  const heaviest = Math.max(...scene.masses.map(mass => mass || 0));
+  return title === "energy" ? LEAST_SHARE * heaviest * scene.half * (Math.hypot(...scene.gravity) || 1) : 0;
+}
+
 const UNITS = {energy: "J", "smallest gap": "m"};
 const unitOf = (title, words) => UNITS[title] || words[1].replace(/.*\((.*)\)/, "$1");
 
@@ -83,6 +92,10 @@ function drawPlot(plot) {
     if (x < x0) x0 = x; if (x > x1) x1 = x; if (y < y0) y0 = y; if (y > y1) y1 = y;
   }
   if (title !== "phase" || words[0] === "time (s)") { x0 = 0; x1 = state.scene.frames * state.scene.interval; }
+  const least = leastOf(title), middle = (y0 + y1) / 2, known = Number.isFinite(y0);
+  const shown = value => withUnit(Math.abs(value) < least ? 0 : value, unit), unit = unitOf(title, words);
+  const text = known ? `${shown(y0)} to ${shown(y1)}` : "no pair is near";
+  if (known && y1 - y0 < least) [y0, y1] = [middle - least / 2, middle + least / 2];
   const spanX = x1 - x0 || 1, spanY = y1 - y0 || 1;
   const px = x => 4 + (width - 8) * (x - x0) / spanX, py = y => PLOT_HEIGHT - 6 - (PLOT_HEIGHT - 14) * (y - y0) / spanY;
   g.clearRect(0, 0, width, PLOT_HEIGHT);
@@ -96,8 +109,6 @@ function drawPlot(plot) {
     if (x === null || y === null) return;
     g.fillStyle = palette[`t${i % COLOURS}`]; g.beginPath(); g.arc(px(x), py(y), 3, 0, 7); g.fill();
   });
-  const unit = unitOf(title, words);
-  const text = Number.isFinite(y0) ? `${withUnit(y0, unit)} to ${withUnit(y1, unit)}` : "no pair is near";
   plot.range.textContent = text;
   canvas.setAttribute("aria-label", `${title}, ${words.join(" and ")}: ${text}`);
 }

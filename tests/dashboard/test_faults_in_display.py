@@ -101,7 +101,7 @@ def test_the_axis_of_a_series_has_dates_and_commits() -> None:
 def test_the_axis_of_a_series_has_the_unit_of_its_values() -> None:
     """Fault 11: "units jump from mm to 1e-6 m"."""
     found = drawn(3e-6, 4e-4)
-    assert found["layer"][0]["encoding"]["y"]["title"] == "penetration mean (mm)"
+    assert found["layer"][0]["encoding"]["y"]["title"] == "mm" and found["title"]["text"] == "penetration mean"
     (values,) = found["datasets"].values()
     assert [row["value"] for row in values] == pytest.approx([3e-3, 0.4])
     assert [row["shown"] for row in values] == ["0.003 mm", "0.4 mm"]

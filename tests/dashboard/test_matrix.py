@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from dashboard.elements import COLOURS, MEANING_HERE, NOT_DONE, kind_html
-from dashboard.engines_page import cell, table
+from dashboard.engines_page import cell, costs_of, table
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
-from tests.validation.store.made import case
+from tests.validation.store.made import case, measurement, result
 from validation.judging.verdict import MEANING, Verdict, worst_first
 from validation.records.case import Case, Result, case_key
 from validation.report.sentences import reason_of
@@ -92,9 +93,9 @@ def test_every_word_stands_out_or_is_quiet_and_has_a_meaning() -> None:
 
 
 def test_a_declined_or_crashed_case_can_be_clicked_and_says_why() -> None:
-    for result in (broken(outcome="declined", reason="no e"), broken()):
-        verdict = pair(result)[1]
-        html = cell(result.case, {result.key: result}, {case_key(result.case): verdict})
+    for given in (broken(outcome="declined", reason="no e"), broken()):
+        verdict = pair(given)[1]
+        html = cell(given.case, {given.key: given}, {case_key(given.case): verdict})
         assert f"title='{reason_of(verdict)}'" in html
         assert re.search("<a [^>]*>.*(declined|broken).*</a>", html)
 
@@ -114,3 +115,19 @@ def test_what_a_database_holds_makes_no_markup() -> None:
         *("div", "/div", "table", "/table", "thead", "/thead", "tbody", "/tbody", "tr", "/tr", "th", "/th", "td"),
         *("/td", "small", "/small", "a", "/a", "span", "/span", "wbr", "bdi", "/bdi"),
     }
+
+
+def test_an_error_against_its_cost_has_a_unit_and_stands_beside_errors_of_that_unit_alone() -> None:
+    """A goal that is a length and one that is a time share no axis; 120 steps of 10 µs."""
+    length, time, count = (
+        dataclasses.replace(result(None, measurement(name, value, unit)), headline=name)
+        for name, value, unit in (
+            ("truth_error_goal", 0.0, "m"),
+            ("truth_error_goal", 2.0, "s"),
+            ("impact_count", 3.0, "1"),
+        )
+    )
+    found = costs_of([length, time, count])
+    assert found["of"].tolist() == ["truth error goal (m)", "truth error goal (s)", "impact count"]
+    assert found["error"].tolist() == [1e-16, 2.0, 3.0] and found["value"].tolist() == ["0 m", "2 s", "3"]
+    assert found["cost"].tolist() == pytest.approx([10.0] * 3)

@@ -9,6 +9,7 @@ PREFIXED = {"m": "kmµn", "s": "mµn", "m/s": "kmµn", "J": "kmµn", "N": "kmµn
 """Units that people write with a prefix, each with those that it takes."""
 DIGITS = 3
 RESOLUTION_DIGITS = 2
+FAR_BELOW = 1e-6  # of its resolution: round-off, which reads 0
 ALL_DIGITS = 18  # a power of ten shows one less, and 17 tell any two doubles apart
 NEVER = "never"  # a NaN: what the number is about has not happened
 
@@ -30,6 +31,8 @@ def quantity(
         if resolution and math.isfinite(resolution) and 2.0 * resolution >= _last_digit(value, digits)
         else 0.0
     )
+    if abs(value) < FAR_BELOW * spread:
+        value = 0.0
     size = max(abs(value), spread, *(abs(other) for other in beside if math.isfinite(other)))
     factor, prefix = _prefix(size, unit)
     value, spread, unit = value / factor, spread / factor, prefix + unit

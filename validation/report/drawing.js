@@ -44,7 +44,9 @@ const ZOOM = [0.05, 1e4];
 function usePalette(root) {
   const theme = root.dataset.theme || (window.matchMedia(DARK).matches ? "dark" : "light");
   for (const [name, value] of Object.entries(PALETTES[theme])) root.style.setProperty(`--${name}`, value);
-  root.style.colorScheme = theme;
+  root.style.setProperty("--scheme", theme);
+  // A frame lets the page below it shine through only where it names no colours of its own.
+  root.style.colorScheme = window.self === window.top ? theme : "normal";
   return PALETTES[theme];
 }
 

@@ -21,7 +21,7 @@ from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 FRAME_RATE = 30.0  # frames/s
 MAX_FRAMES = 1500
-ROUND = 40  # points of a circle
+ROUND, ROUNDER = 40, 96  # points of a body's circle, and of a boundary's, which is larger
 FORCE_SHOWN = 0.15  # s for which a reported contact force stays visible
 CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
 
@@ -57,15 +57,15 @@ def outlines(scene: Scene) -> list[list[Array]]:
     return [_outline(body.shape) for body in scene.bodies]
 
 
-def _circle(radius: float, u: Any = (1, 0), v: Any = (0, 1)) -> Array:
-    turn = np.linspace(0.0, 2.0 * math.pi, ROUND + 1)[:, None]
+def _circle(radius: float, u: Any = (1, 0), v: Any = (0, 1), *, points: int = ROUND) -> Array:
+    turn = np.linspace(0.0, 2.0 * math.pi, points + 1)[:, None]
     return radius * (np.cos(turn) * np.array(u, float) + np.sin(turn) * np.array(v, float))
 
 
-def _three_circles() -> list[Array]:
+def _three_circles(points: int = ROUND) -> list[Array]:
     """Of radius 1, across the axes of space."""
     x, y, z = np.eye(3)
-    return [_circle(1.0, u, v) for u, v in ((x, y), (y, z), (z, x))]
+    return [_circle(1.0, u, v, points=points) for u, v in ((x, y), (y, z), (z, x))]
 
 
 def _closed(points: Any) -> Array:
@@ -118,7 +118,7 @@ def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
             along = np.array([-b.normal[1], b.normal[0]])
             lines.append(np.array(b.point) + np.outer([-extent, extent], along))
         elif b.kind == "bowl":
-            lines.append(np.array(b.center) + _circle(b.radius))
+            lines.append(np.array(b.center) + _circle(b.radius, points=ROUNDER))
         elif b.kind == "half-space":
             n = np.array(b.normal)
             u, v = rotation.tangents(n / np.linalg.norm(n))
@@ -126,7 +126,7 @@ def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
             for t in np.linspace(-extent, extent, 9):
                 lines += [b.point + np.outer(ends, along) + t * across for along, across in ((u, v), (v, u))]
         else:
-            lines += [np.array(b.center) + b.radius * circle for circle in _three_circles()]
+            lines += [np.array(b.center) + b.radius * circle for circle in _three_circles(ROUNDER)]
     return lines
 
 

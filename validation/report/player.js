@@ -122,7 +122,7 @@ function build() {
     const plots = names.map(name => {
       const plot = made("canvas", "", figure), [low, high] = limits[name];
       plot.setAttribute("role", "img");
-      plot.setAttribute("aria-label", `curve of ${name}, from ${low.toPrecision(3)} to ${high.toPrecision(3)}`);
+      plot.setAttribute("aria-label", `curve of ${described(name, low, high)}`);
       const lines = group.flatMap(({plots, index}) => plots.filter(q => q.name === name).map(q => ({...q, index})));
       return {name, g: prepare(plot, size, PLOT), lines};
     });
@@ -157,11 +157,17 @@ function drawPanel({group, drawing, plots, legend}) {
   for (const plot of plots) drawPlot(plot);
 }
 
+/** Of "smallest gap (m)" and its limits: smallest gap: -6 mm to 15.6 mm. */
+function described(name, low, high) {
+  const [, title, unit] = /^(.*?)(?: \((.*)\))?$/.exec(name);
+  return `${title}: ${withUnit(low, unit || "")} to ${withUnit(high, unit || "")}`;
+}
+
 function drawPlot({name, g, lines}) {
   const [low, high] = limits[name], span = high - low || 1;
   g.clearRect(0, 0, size, PLOT);
   g.fillStyle = palette.soft; g.font = "11px system-ui, sans-serif";
-  g.fillText(`${name}   ${low.toPrecision(3)} to ${high.toPrecision(3)}`, 4, 12);
+  g.fillText(described(name, low, high), 4, 12);
   for (const line of lines) {
     g.strokeStyle = palette[`t${line.index % COLOURS}`]; g.lineWidth = 1.2; g.beginPath();
     for (let i = 0; i < line.t.length; i++) {
@@ -272,7 +278,7 @@ element("marks").onclick = ({offsetX}) => {
 };
 for (const event of events) {
   const owner = tracks.length > 1 ? `${event.track.label}: ` : "";
-  const chip = made("button", `${withUnit(event.time, "s")}  ${owner}${event.text}`, element("events"));
+  const chip = made("button", `${withUnit(event.time, "s")}, ${owner}${event.text}`, element("events"));
   chip.type = "button"; chip.className = event.kind;
   chip.onclick = () => goTo(event.time);
 }
@@ -377,9 +383,5 @@ window.onresize = () => {
   setOver(over);
 };
 document.body.classList.toggle("bare", data.bare);
-// A frame lets the page below it shine through only where it names no colours of its own.
-if (window.self !== window.top) {
-  document.body.classList.add("inside");
-  document.documentElement.style.colorScheme = "normal";
-}
+document.body.classList.toggle("inside", window.self !== window.top);
 element("exaggerate").oninput(); setRunning(running); setOver(over); requestAnimationFrame(tick);

@@ -53,7 +53,8 @@ def test_a_quantity_reads_as_people_write_it(value: float, unit: str, text: str)
         (0.8e-3, "s", 1 / 240, "0.8 ± 4.2 ms"),
         (0.0, "m", 1.7e-4, "0 ± 0.17 mm"),
         (-1.34e-5, "m", 1.7e-4, "-0.0134 ± 0.17 mm"),
-        (3.4e-17, "m/s", 7.9e-8, "3.4e-08 ± 79 nm/s"),
+        (3.4e-13, "m/s", 7.9e-8, "3.4e-04 ± 79 nm/s"),
+        (3.4e-17, "m/s", 7.9e-8, "0 ± 79 nm/s"),  # round-off
         (5.0, "m", 0.02, "5 ± 0.02 m"),
         (77.0, "1", 2.0, "77 ± 2"),
         (10.4e-3, "m", 1.4e-6, "10.4 mm"),  # it does not reach the digits shown
