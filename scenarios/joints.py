@@ -1,12 +1,14 @@
 """Joints: anchors in the frame of each body; b = null is the world."""
 
 import math
-from typing import Annotated, Literal
+from functools import cached_property
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from scenarios.fields import Data, Name, Point2, Point3, Size, Vector2, Vector3
+from scenarios.fields import MIN_SIZE, Data, Name, Point2, Point3, Size, Vector2, Vector3
+from scenarios.track import SMOOTH, Curve
 
 
 def _directed(axis: tuple[float, ...]) -> tuple[float, ...]:
@@ -62,6 +64,37 @@ class Rope(AnyJoint):
     length: Size
 
 
+class Track(AnyJoint):
+    """a's anchor stays on a smooth curve in the world, which can push and pull it: through `points`, piece i, from
+    point i to i + 1, an arc of `bulges[i]` = tan(included angle / 4), 0 straight, positive to the right. Ahead of the
+    first point and beyond the last one it goes on straight."""
+
+    kind: Literal["track"] = "track"
+    b: None = None
+    anchor_a: Point2
+    points: Annotated[tuple[Point2, ...], Field(min_length=2, max_length=1000)]
+    bulges: tuple[Annotated[float, Field(strict=True, ge=-1, le=1, allow_inf_nan=False)], ...]
+
+    @model_validator(mode="after")
+    def _is_smooth(self) -> Self:
+        if len(self.bulges) != len(self.points) - 1:
+            raise ValueError(f"bulges: {len(self.bulges)} given for {len(self.points) - 1} pieces; give one for each")
+        for i, (here, there) in enumerate(zip(self.points, self.points[1:])):
+            if not math.dist(here, there) >= MIN_SIZE:
+                raise ValueError(
+                    f"points[{i + 1}]: {there} is where points[{i}] is; allowed: at least {MIN_SIZE:g} m away"
+                )
+        for i, turn in enumerate(self.curve.kinks.tolist()):
+            if abs(turn) > SMOOTH:
+                wanted = f"allowed: {SMOOTH:g} rad; choose bulges that meet smoothly"
+                raise ValueError(f"points[{i + 1}]: the curve turns there by {turn:.3g} rad at once; {wanted}")
+        return self
+
+    @cached_property
+    def curve(self) -> Curve:
+        return Curve.of(self.points, self.bulges)
+
+
 class Ball(AnyJoint):
     """The two anchors coincide; all rotations are free."""
 
@@ -88,5 +121,5 @@ class Slider(AnyJoint):
     axis: Axis3
 
 
-PlanarJoint = Annotated[Revolute | Prismatic | Rod | Rope, Field(discriminator="kind")]
+PlanarJoint = Annotated[Revolute | Prismatic | Rod | Rope | Track, Field(discriminator="kind")]
 SpatialJoint = Annotated[Ball | Hinge | Slider, Field(discriminator="kind")]

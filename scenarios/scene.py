@@ -31,7 +31,19 @@ from scenarios.contact import (
 )
 from scenarios.fields import Data, Rate2, Rate3
 from scenarios.forces import Damping, Spring, Thruster, is_driven
-from scenarios.joints import AnyJoint, Ball, Hinge, PlanarJoint, Prismatic, Revolute, Rod, Rope, Slider, SpatialJoint
+from scenarios.joints import (
+    AnyJoint,
+    Ball,
+    Hinge,
+    PlanarJoint,
+    Prismatic,
+    Revolute,
+    Rod,
+    Rope,
+    Slider,
+    SpatialJoint,
+    Track,
+)
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,
@@ -53,7 +65,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "PlanarBody", "SpatialBody", "PlanarShape", "SpatialShape",
     "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
-    "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Ball", "Hinge", "Slider",
+    "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Track", "Ball", "Hinge", "Slider",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
     "CompliantContact", "Material", "MaterialPair",
     "parse_scene", "read_scene", "write_scene", "content_hash", "same_scene", "features", "colliding_pairs",
@@ -77,7 +89,8 @@ class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
     format: Literal[1, 2] = 1
-    """2 where a spring has a path, whatever is given: a scene without it keeps the identity that it had in format 1."""
+    """2 where a spring has a path or a joint is a track, whatever is given: a scene without these keeps the identity
+    that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -98,7 +111,8 @@ class _Scene(Data):
 
     @model_validator(mode="after")
     def _has_the_format_that_it_needs(self) -> Self:
-        object.__setattr__(self, "format", FORMAT if is_driven(self) else 1)  # frozen, and made only now
+        has_more = is_driven(self) or any(isinstance(joint, Track) for joint in self.joints)
+        object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now
         return self
 
     @model_validator(mode="after")

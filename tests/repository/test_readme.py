@@ -33,6 +33,7 @@ REPRESENTED = {
         "rope": "rope",
         "ball": "ball",
         "hinge": "hinge",
+        "track": "track",
     },
 }
 """Column -> feature of a scene -> word: what engines differ in. Who has `prismatic` has `slider` in space."""

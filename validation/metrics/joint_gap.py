@@ -15,7 +15,8 @@ def joint_gap(o: Observation) -> float | None:
     """Largest distance over time by which any joint is apart.
 
     Revolute, ball, hinge: between the two anchors. Prismatic, slider: of b's anchor from the line along which it may
-    move. Rod: | |d| - length |. Rope: what it is longer than its length. What bodies turn that must not is not in it.
+    move. Rod: | |d| - length |. Rope: what it is longer than its length. Track: from the nearest point of the curve.
+    What bodies turn that must not is not in it.
     """
     if not o.scene.joints:
         return None
@@ -24,6 +25,8 @@ def joint_gap(o: Observation) -> float | None:
 
 def gap_of(o: Observation, joint: Any) -> Array:
     """(S,) m, of one joint."""
+    if joint.kind == "track":
+        return joint.curve.nearest(anchor(o, joint.a, joint.anchor_a))[1]
     apart = anchor(o, joint.b, joint.anchor_b) - anchor(o, joint.a, joint.anchor_a)
     distance = length(apart)
     match joint.kind:

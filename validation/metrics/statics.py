@@ -148,7 +148,7 @@ class Balance:
         """What a joint can pass on, in either sense: more than it can where it is a slider or a rod."""
         o, names = self.o, [body.name for body in self.o.scene.bodies]
         for joint in o.scene.joints:
-            ends = [(name, point) for name, point in ((joint.a, joint.anchor_a), (joint.b, joint.anchor_b)) if name]
+            ends = [(joint.a, joint.anchor_a)] + ([(joint.b, joint.anchor_b)] if joint.b else [])
             for axis in (*np.eye(self.dimension), *-np.eye(self.dimension)):
                 column = self._nothing()
                 for (name, point), sign in zip(ends, (1.0, -1.0)):

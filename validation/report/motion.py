@@ -15,13 +15,16 @@ from reference_engine import rotation
 from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
 from scenarios.forces import Spring
+from scenarios.joints import Track as TrackJoint
 from scenarios.mass import bounding_radius
 from scenarios.scene import PlanarScene, Scene
+from scenarios.track import Curve
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 
 FRAME_RATE = 30.0  # frames/s
 MAX_FRAMES = 1500
 ROUND, ROUNDER = 40, 96  # points of a body's circle, and of a boundary's, which is larger
+CURVE_POINTS = 400  # of a track
 FORCE_SHOWN = 0.15  # s for which a reported contact force stays visible
 CAMERA = (0.5, 0.25)  # rad: azimuth and elevation of the first look at a spatial scene
 
@@ -111,8 +114,8 @@ def _outline(shape: Any) -> list[Array]:
 
 
 def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
-    """Polylines of the boundaries in world axes, as far as the eye reaches."""
-    lines: list[Array] = []
+    """Polylines of the boundaries and tracks in world axes, as far as the eye reaches."""
+    lines = [_track_outline(joint.curve, extent) for joint in scene.joints if isinstance(joint, TrackJoint)]
     for b in scene.boundaries:
         if b.kind == "half-plane":
             along = np.array([-b.normal[1], b.normal[0]])
@@ -128,6 +131,11 @@ def boundary_outlines(scene: Scene, extent: float) -> list[Array]:
         else:
             lines += [np.array(b.center) + b.radius * circle for circle in _three_circles(ROUNDER)]
     return lines
+
+
+def _track_outline(curve: Curve, extent: float) -> Array:
+    far = np.linspace(0.0, curve.length, CURVE_POINTS)
+    return curve.at(np.concatenate([[-extent], far, [curve.length + extent]]))[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +161,7 @@ def links(scene: Scene) -> list[Link]:
             elastic=isinstance(tie, Spring),
             pull=tie if isinstance(tie, Spring) and tie.anchor_path is not None else None,
         )
-        for tie in (*scene.joints, *scene.springs)
+        for tie in (*(joint for joint in scene.joints if not isinstance(joint, TrackJoint)), *scene.springs)
     ]
 
 

@@ -110,7 +110,9 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
         point = vector_in_space(anchor)
         return point if name is None else position[index[name]] + mul(rotation_matrix(orientation[index[name]]), point)
 
-    at_a, at_b = anchor_point(joint.a, joint.anchor_a), anchor_point(joint.b, joint.anchor_b)
+    at_a = at_b = anchor_point(joint.a, joint.anchor_a)
+    if joint.kind != "track":
+        at_b = anchor_point(joint.b, joint.anchor_b)
 
     def parting(direction: Array, on_a: Array) -> Array:
         """Of b's anchor against the point of a, along the direction."""
@@ -129,6 +131,9 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
                 row[column[name] + 3 : column[name] + 6] += sign * direction
         return row
 
+    if joint.kind == "track":
+        _, heading = joint.curve.at(joint.curve.nearest(at_a[None, :2])[0])
+        return [parting(np.array([-math.sin(heading[0]), math.cos(heading[0]), 0.0]), at_a)]
     axes = list(np.eye(3))
     if joint.kind in ("rod", "rope"):
         apart = at_b - at_a

@@ -94,6 +94,24 @@ def test_without_it_the_block_rattles_and_gains_energy_and_the_metric_counts_wha
     assert found["impact_count"] == times
 
 
+@pytest.mark.parametrize("hump", [0.8, 1.2])
+def test_a_ball_on_a_track_comes_to_the_exact_solution_as_steps_get_shorter(hump: float) -> None:
+    """Over the hump, or back from it; where an arc begins the force jumps within a step."""
+    coaster = scenario_of(f"roller-coaster:hump={hump}")
+    for step, error, gap in ((0.02, 0.2, 5e-3), (0.002, 2e-4, 5e-5)):
+        motion = simulated(Engine(), coaster.scene, time_step=step)
+        found = {m.metric: m.value for m in measure(coaster, motion)}
+        assert found["truth_error_position"] < error and found["joint_gap"] < gap
+        assert found["truth_error_angle"] == 0.0
+
+
+def test_a_ball_that_is_off_its_track_at_the_start_is_declined_by_name() -> None:
+    given = scenario_of("roller-coaster").scene
+    off = given.model_copy(update={"bodies": (given.bodies[0].model_copy(update={"position": (0.0, 3.1)}),)})
+    reason = Engine().declines(off)
+    assert reason == "joint 'track': its anchor is 0.0707 m from the track; move it there"
+
+
 # --- what it reports ----------------------------------------------------------------------------------------
 
 

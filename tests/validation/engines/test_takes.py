@@ -64,6 +64,8 @@ def scenes() -> list[Scene]:
         planar({}, joints=[joint("revolute", zero2, b="two", collide=True)]),
         planar({}, joints=[joint("prismatic", zero2, axis=[1, 0])]),
         *(planar({}, joints=[joint(kind, zero2, length=1.0)]) for kind in ("rod", "rope")),
+        planar({}, joints=[{"kind": "track", "name": "track", "a": "one", "anchor_a": zero2,
+                            "points": [[0, 0], [1, 0]], "bulges": [0]}]),
         spatial({"orientation": [0, 1, 0, 0]}),
         *(spatial({"shape": {"kind": kind, "radius": 1.0, "length": 1.0}}) for kind in ("capsule", "cylinder")),
         spatial({"shape": {"kind": "box", "size": [1, 1, 1]}}),

@@ -81,7 +81,7 @@ SETTINGS = {
     ),
     "random_seed": Setting(default=SEED, low=0, high=2**32 - 1, doc="of the order of impacts"),
 }
-TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | {"revolute", "prismatic", "arc-polygon", "concave-polygon"}
+TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | {"revolute", "prismatic", "track", "arc-polygon", "concave-polygon"}
 TAKES |= {"restitution", "bodies.restitution", "boundaries.restitution", "contact.pairs", "contact.pairs.restitution"}
 TAKES |= {f"contact.restitution_rule={rule}" for rule in ("geometric-mean", "product", "mean", "min", "max")}
 TAKES |= {"contact.impact_law=newton", "contact.impact_order=simultaneous", "contact.impact_order=sequential"}

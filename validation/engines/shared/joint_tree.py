@@ -12,6 +12,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios import mass
+from scenarios.joints import AnyJoint
 from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
 from validation.engines.shared import embedding
 from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
@@ -175,7 +176,7 @@ def non_colliding_pairs(scene: Scene) -> list[tuple[int, int]]:
     return sorted({(min(pair), max(pair)) for pair in pairs})
 
 
-def is_effective(scene: Scene, joint: Joint) -> bool:
+def is_effective(scene: Scene, joint: AnyJoint) -> bool:
     """Whether one end of the joint can move."""
     return any(body.name in (joint.a, joint.b) and not body.fixed for body in scene.bodies)
 

@@ -7,9 +7,10 @@ import numpy as np
 import reference_engine as library
 from reference_engine import WorldError, elementary
 from reference_engine.elementary import squared
+from reference_engine.planar_model.connectors import POINTS, Connector
 from scenarios import mass
 from scenarios.boundaries import Bowl, PlanarBoundary
-from scenarios.joints import Prismatic, Revolute, Rod
+from scenarios.joints import Prismatic, Revolute, Rod, Track
 from scenarios.scene import PlanarScene, inertias
 from scenarios.shapes import Disc, PlanarShape, Polygon
 
@@ -84,14 +85,21 @@ def boundary_body(boundary: PlanarBoundary) -> library.Body:
     return library.Body(shape=library.HalfPlane(), position=boundary.point, angle=angle, fixed=True, name=boundary.name)
 
 
-def joints_of(scene: PlanarScene) -> tuple[list[library.Joint | library.Rope], list[tuple[int, int]]]:
+def joints_of(scene: PlanarScene) -> tuple[list[Connector], list[tuple[int, int]]]:
     """Connectors, and the pairs of bodies that they let pass. Raises WorldError where one is open at the start."""
     index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
     extent = 1.0 + max(math.hypot(*body.position) for body in scene.bodies)
-    connectors: list[library.Joint | library.Rope] = []
+    connectors: list[Connector] = []
     passing = []
     for joint in scene.joints:
         a, b = index[joint.a], index[joint.b]
+        if isinstance(joint, Track):
+            off = float(joint.curve.nearest(np.array([world_point(scene, a, joint.anchor_a)]))[1][0])
+            if off > JOINED * extent:
+                raise WorldError(f"joint {joint.name!r}: its anchor is {off:.3g} m from the track; move it there")
+            path = library.Path(joint.curve.at(np.linspace(0.0, joint.curve.length, POINTS))[0])
+            connectors.append(library.PathJoint(body=a, point=joint.anchor_a, path=path))
+            continue
         ends = [world_point(scene, i, p) for i, p in ((a, joint.anchor_a), (b, joint.anchor_b))]
         apart = math.dist(*ends)
         if isinstance(joint, Revolute):
