@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -31,6 +32,8 @@ FAULTS = (
     "chatter",
     "grandchild",
     "emigrant",
+    "daemon",
+    "stops-server",
     "gain",
     "stops",
 )
@@ -76,6 +79,10 @@ class Broken(Pymunk):
         if fault in ("grandchild", "emigrant"):  # the latter in a session of its own
             subprocess.Popen(["sleep", str(patience)], start_new_session=fault == "emigrant")
             time.sleep(patience)
+        if fault == "daemon":  # which has its parent's pipes, and a session of its own
+            detached(patience)
+        if fault == "stops-server":
+            os.kill(os.getppid(), signal.SIGSTOP)
         trajectory = pymunk.simulate(scene, dt, defaults | pymunk.profile("fair", scene, dt))
         if fault == "nan":
             pose = np.array(trajectory.pose)
@@ -86,6 +93,15 @@ class Broken(Pymunk):
         if fault == "gain":
             trajectory = kicked(scene, trajectory)
         return trajectory
+
+
+def detached(patience: float) -> None:
+    """A process that waits so many seconds and is nobody's child."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            subprocess.run(["sleep", str(patience)], close_fds=False, check=False)
+        os._exit(0)
 
 
 class Confused(Pymunk):

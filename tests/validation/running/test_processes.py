@@ -22,7 +22,8 @@ from validation import engines
 from validation.engines import engine_of
 from validation.records.case import Result
 from validation.records.trajectory import first_not_finite, from_bytes
-from validation.running.processes.fork_server import KERNEL_LISTS_CHILDREN, resident
+from validation.running.processes import pool
+from validation.running.processes.family import KERNEL_LISTS_CHILDREN, resident
 from validation.running.processes.pool import Pool
 from validation.running.processes.processor import left_alone
 from validation.running.runner import Limits, Request, execute, measuring_remotes, plan_cases
@@ -144,6 +145,24 @@ def test_what_an_engine_started_itself_ends_with_its_simulation(fault: str, pati
     [result] = run([f"broken:fault={fault},patience={patience}"], limits=SOON).values()
     assert result.outcome == "timed_out"
     assert eventually_gone(before, patience)
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list children")
+def test_a_process_that_detaches_itself_delays_no_answer_and_ends_with_its_simulation() -> None:
+    """It has the other end of the pipe that the answer comes through, so that stream has no end."""
+    before = {process.pid for process in psutil.process_iter()}
+    results = run(["broken:fault=daemon,patience=20.5", "pymunk"], "slide-to-roll")
+    assert {result.outcome for result in results.values()} == {"completed"}
+    assert eventually_gone(before, "20.5")
+
+
+@pytest.mark.usefixtures("broken_engine")
+def test_an_engine_that_stops_its_server_loses_its_own_case_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "GRACE", 0.5)
+    results = run(["broken:fault=stops-server", "pymunk"], "slide-to-roll", SOON)
+    assert results["broken:fault=stops-server"].reason == "the server for broken ended by SIGKILL"
+    assert results["pymunk"].outcome == "completed"
 
 
 @pytest.mark.usefixtures("broken_engine")

@@ -2,6 +2,7 @@
 
 The portable half of the promise is the end of the stream: a server that loses its connection kills what it
 started and leaves. The signal covers a server that cannot listen (it hangs in an import, or it was killed).
+A process that adopts orphans finds what a descendant has detached among its own children (Linux).
 """
 
 import ctypes
@@ -10,12 +11,13 @@ import signal
 import sys
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
+PR_SET_CHILD_SUBREAPER = 36
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
 def die_with_parent(parent: int) -> None:
     """From now on this process is killed when `parent`, which must be its parent, dies."""
-    _set(signal.SIGKILL)
+    _set(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the signal was set
         os._exit(1)
 
@@ -27,9 +29,14 @@ def ended_by(code: int) -> str:
 
 def outlive_parent() -> None:
     """Undo `die_with_parent`: this process now sees to its end itself."""
-    _set(0)
+    _set(PR_SET_PDEATHSIG, 0)
 
 
-def _set(number: int) -> None:
+def adopt_orphans() -> None:
+    """From now on a descendant whose parent ends becomes a child of this process, where it became one of process 1."""
+    _set(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _set(option: int, number: int) -> None:
     if _libc is not None:
-        _libc.prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+        _libc.prctl(option, number, 0, 0, 0)

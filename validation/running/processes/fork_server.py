@@ -32,24 +32,21 @@ import time
 import traceback
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, NoReturn
-
-import psutil
 
 from scenarios.scene import Scene, parse_scene
 from validation import engines
 from validation.engines.answers import abilities_of
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
-from validation.engines.shared.lifeline import die_with_parent, ended_by, outlive_parent
+from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
 from validation.running.processes.child import answer, live_reply, plan, replay
+from validation.running.processes.family import children_of, kill, resident
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
 POLL = 0.05  # s between two looks at memory and clock
-PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
-KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
+LEAVE_LIMIT = 2.0  # s for a child that has closed its pipe, or for what an engine has left behind, to be gone
 PIPE_BYTES = 1 << 20  # a trajectory in a few pieces, not in dozens
 LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
 
@@ -68,6 +65,7 @@ class Child:
     inbox: int | None = None  # what a live one is asked goes here
     asked: int = 0  # questions that a live one has not answered; while there is none its clock stands
     stream: Reader = field(default_factory=Reader)  # of a live one's answers
+    ended: tuple[int, int] | None = None  # once it is gone: its wait status, and its peak memory, bytes
 
 
 class Server:
@@ -77,6 +75,7 @@ class Server:
         self.children: dict[int, Child] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(connection, selectors.EVENT_READ)
+        self.own = set(children_of(os.getpid()))  # what the engine's import has started
 
     def serve(self) -> None:
         """Until the other side closes the connection; then no child is left."""
@@ -99,11 +98,31 @@ class Server:
         finally:
             for child in self.children.values():
                 kill(child.pid)
+            self.own.clear()
+            self.children.clear()
+            self.end_orphans()
+
+    def end_orphans(self) -> None:
+        """What an ended simulation has left behind in a session of its own: the kernel hands it over to us.
+
+        While the simulation's process lives, its orphans are its own children, so these here are nobody's any more.
+        Killing one makes orphans of what that has started, so this goes on until there is none."""
+        deadline = time.perf_counter() + LEAVE_LIMIT
+        known = self.own | {child.pid for child in self.children.values()}
+        while orphans := [pid for pid in children_of(os.getpid()) if pid not in known]:
+            for pid in orphans:
+                kill(pid)
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            if time.perf_counter() > deadline:
+                return
+            time.sleep(0.0005)
 
     def start(self, request: dict[str, Any], body: bytes) -> None:
         work = json.loads(body) if "plan" in request else []
         scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body[: request.get("scene_bytes")].decode())]
         readable, writable = os.pipe()
+        os.set_blocking(readable, False)
         with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
             fcntl.fcntl(writable, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         inbox = os.pipe() if "live" in request else None
@@ -137,6 +156,7 @@ class Server:
         status = 1
         try:
             die_with_parent(server)
+            adopt_orphans()
             os.setpgid(0, 0)
             self.connection.close()
             for descriptor, other in self.children.items():
@@ -166,26 +186,40 @@ class Server:
             os._exit(status)
 
     def collect(self, child: Child) -> None:
-        data = os.read(child.pipe, 1 << 20)
-        if data and child.inbox is None:
-            child.reply += data
+        """What has come from it; at the end of the stream it is on its way out, and one that hangs there is killed."""
+        try:
+            data = os.read(child.pipe, 1 << 20)
+        except BlockingIOError:
             return
         if data:
-            for header, body in child.stream.feed(data):
-                if header.get("more"):
-                    child.asked -= 1
-                    child.started = time.perf_counter()
-                    send(self.connection, header | {"id": child.request["id"]}, body)
-                else:
-                    child.reply += pack(header, body)
+            self.take(child, data)
             return
-        self.selector.unregister(child.pipe)
-        os.close(child.pipe)
-        if child.inbox is not None:
-            os.close(child.inbox)
-        del self.children[child.pipe]
-        # A child that closed its pipe is on its way out; one that hangs there all the same is not waited for.
-        self.watch_exit(child)
+        deadline = time.perf_counter() + LEAVE_LIMIT
+        while not self.has_ended(child):
+            if time.perf_counter() > deadline:
+                kill(child.pid)
+            time.sleep(0.0005)
+        self.finish(child)
+
+    def take(self, child: Child, data: bytes) -> None:
+        if child.inbox is None:
+            child.reply += data
+            return
+        for header, body in child.stream.feed(data):
+            if header.get("more"):
+                child.asked -= 1
+                child.started = time.perf_counter()
+                send(self.connection, header | {"id": child.request["id"]}, body)
+            else:
+                child.reply += pack(header, body)
+
+    def has_ended(self, child: Child) -> bool:
+        if child.ended is None:
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            if pid:
+                scale = 1 if sys.platform == "darwin" else 1024
+                child.ended = status, usage.ru_maxrss * scale
+        return child.ended is not None
 
     def hand_on(self, request: dict[str, Any]) -> None:
         """To the child that answers that request, if there still is one."""
@@ -207,16 +241,18 @@ class Server:
                 child.killed = ("timed_out", "it does not take what it is asked")
                 kill(child.pid)
 
-    def watch_exit(self, child: Child) -> None:
-        deadline = time.perf_counter() + 2.0
-        while (found := os.wait4(child.pid, os.WNOHANG))[0] == 0:
-            if time.perf_counter() > deadline:
-                kill(child.pid)
-            time.sleep(0.0005)
-        _, status, usage = found
-        kill(child.pid)  # what it may have started itself
-        scale = 1 if sys.platform == "darwin" else 1024
-        child.peak_memory = max(child.peak_memory, usage.ru_maxrss * scale)
+    def finish(self, child: Child) -> None:
+        """It has ended: its answer goes out, and what it has left behind is killed."""
+        assert child.ended is not None
+        status, peak = child.ended
+        self.selector.unregister(child.pipe)
+        os.close(child.pipe)
+        if child.inbox is not None:
+            os.close(child.inbox)
+        del self.children[child.pipe]
+        kill(child.pid)  # its process group
+        self.end_orphans()
+        child.peak_memory = max(child.peak_memory, peak)
         wall = time.perf_counter() - child.started
         header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
         messages = Reader().feed(bytes(child.reply))
@@ -235,6 +271,15 @@ class Server:
         send(self.connection, header, body)
 
     def watch(self, child: Child) -> None:
+        """Its limits, and whether it has ended: somebody else may hold its pipe open, so the stream may have no end."""
+        if child.pipe not in self.children:
+            return
+        if time.perf_counter() - child.checked_at >= POLL and self.has_ended(child):
+            with contextlib.suppress(BlockingIOError):
+                if data := os.read(child.pipe, PIPE_BYTES):
+                    self.take(child, data)
+            self.finish(child)
+            return
         if child.killed:
             return
         now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
@@ -243,7 +288,7 @@ class Server:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
         elif now - child.checked_at >= POLL:
             child.checked_at = now
-            memory = resident(child.pid)
+            memory = max(resident(child.pid), len(child.reply))
             child.peak_memory = max(child.peak_memory, memory)
             allowed = child.request.get("memory_limit", 2**31)
             if memory > allowed:
@@ -253,43 +298,6 @@ class Server:
                 )
         if child.killed:
             kill(child.pid)
-
-
-def kill(pid: int) -> None:
-    """The child, all in its process group, and what it started in groups of their own if the kernel lists that."""
-    started = family(pid)[1:] if KERNEL_LISTS_CHILDREN else []
-    for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            target(number, signal.SIGKILL)
-
-
-def resident(pid: int) -> int:
-    """Bytes of the process with those of what it started; 0 once it is gone."""
-    if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
-        return sum(pages(one) for one in family(pid)) * PAGE
-    try:
-        process = psutil.Process(pid)
-        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
-    except psutil.Error:
-        return 0
-
-
-def family(pid: int) -> list[int]:
-    """The process and all that it and they started (proc_pid_task(5))."""
-    found = [pid]
-    for one in found:  # which grows
-        with contextlib.suppress(OSError):  # gone meanwhile
-            for task in Path(f"/proc/{one}/task").iterdir():
-                found += map(int, (task / "children").read_bytes().split())
-    return found
-
-
-def pages(pid: int) -> int:
-    """Resident; 0 once it is gone."""
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
-    except (OSError, IndexError):
-        return 0
 
 
 def last_words(errors: Any) -> list[str]:
@@ -319,6 +327,7 @@ def choices(settings: Any) -> dict[str, list[str]]:
 def main() -> None:
     word, descriptor, parent = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     die_with_parent(parent)  # an import may hang, and then nobody listens
+    adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     connection = socket.socket(fileno=descriptor)
     choice = None

@@ -18,6 +18,7 @@ from typing import Any
 from validation.running.processes.frames import CHUNK, ClosedError, Reader, pack
 
 LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
+GRACE = 10.0  # s beyond a request's own limit, after which a server that has not ended it is killed itself
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -38,6 +39,7 @@ class Remote:
     outbox: bytearray = field(default_factory=bytearray)
     hello: dict[str, Any] | None = None
     open_requests: set[int] = field(default_factory=set)
+    due: dict[int, float] = field(default_factory=dict)  # of those with a limit: when, by time.monotonic(), s
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Pool:
         """Send a request; its answer comes out of `wait` with the id returned here."""
         number = next(self._ids)
         remote.open_requests.add(number)
+        if "time_limit" in header and "live" not in header:
+            remote.due[number] = time.monotonic() + header["time_limit"] + GRACE
         remote.outbox += pack(header | {"id": number}, body)
         self._send(remote)
         return number
@@ -110,8 +114,15 @@ class Pool:
     def wait(self, timeout: float | None = None) -> Iterator[Reply]:
         """Replies that have come, after at most one wait; a server's hello is kept, not yielded.
 
-        A server that died answers its open requests with outcome "crashed".
+        A server that died answers its open requests with outcome "crashed"; one that an engine has stopped is killed.
         """
+        due = [(moment, one) for one in self.remotes for moment in one.due.values()]
+        if due:
+            moment, first = min(due, key=lambda one: one[0])
+            left = max(0.0, moment - time.monotonic())
+            if not left:
+                first.process.kill()
+            timeout = left if timeout is None else min(timeout, left)
         for key, events in self._selector.select(timeout):
             if key.data is None:
                 continue
@@ -173,6 +184,7 @@ class Pool:
             else:
                 if not header.get("more"):
                     remote.open_requests.discard(header["id"])
+                    remote.due.pop(header["id"], None)
                 yield Reply(remote, header["id"], header, body)
 
     def _send(self, remote: Remote) -> None:
@@ -196,7 +208,7 @@ class Pool:
             remote.process.wait(2.0)
         code = remote.process.poll()
         died = f"by {signal.Signals(-code).name}" if code is not None and code < 0 else f"with exit status {code}"
-        open_requests, remote.open_requests = sorted(remote.open_requests), set()
+        open_requests, remote.open_requests, remote.due = sorted(remote.open_requests), set(), {}
         if remote.hello is None:
             remote.hello = {"error": f"the process that imports it ended {died}"}
         self.stop(remote)

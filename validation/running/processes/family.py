@@ -1,0 +1,55 @@
+"""A process and all that it has started: how much memory that is, and how it is ended."""
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import psutil
+
+PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
+KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
+
+
+def kill(pid: int) -> None:
+    """The process, all in its process group, and what it started in groups of their own if the kernel lists that."""
+    started = family(pid)[1:] if KERNEL_LISTS_CHILDREN else []
+    for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            target(number, signal.SIGKILL)
+
+
+def resident(pid: int) -> int:
+    """Bytes of the process with those of what it started; 0 once it is gone."""
+    if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
+        return sum(pages(one) for one in family(pid)) * PAGE
+    try:
+        process = psutil.Process(pid)
+        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
+    except psutil.Error:
+        return 0
+
+
+def family(pid: int) -> list[int]:
+    """The process and all that it and they started."""
+    found = [pid]
+    for one in found:  # which grows
+        found += children_of(one)
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    """Those whose parent it is, ended ones too (proc_pid_task(5)); none where the kernel does not list them."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # gone meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_bytes().split())
+    return found
+
+
+def pages(pid: int) -> int:
+    """Resident; 0 once it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+    except (OSError, IndexError):
+        return 0
