@@ -269,6 +269,8 @@ def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, Array]:
     middle = np.median(cloud, axis=0)
     start = np.array([body.position for body in scene.bodies if not body.fixed])
     span = 3.0 * float(np.max(np.ptp(start, axis=0))) + 12.0 * size
+    curves = [np.array(joint.points) for joint in scene.joints if isinstance(joint, TrackJoint)]
+    span += float(max((np.max(np.ptp(points, axis=0)) for points in curves), default=0.0))
     near = cloud[(np.abs(cloud - middle) < span).all(axis=1)]
     low, high = near.min(axis=0) - 1.3 * size, near.max(axis=0) + 1.3 * size
     for b in scene.boundaries:

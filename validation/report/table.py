@@ -23,7 +23,7 @@ from validation.review.groups import NOTABLE
 PIPED_WIDTH = 100
 WIDEST = 200
 GUTTER = "  "
-NARROWEST = 9  # of a column: reference
+NARROWEST = 9  # of a column: reference; an engine's name alone is not broken either
 NARROWEST_WITH_SETTINGS = 12  # iterations=2
 LABEL_WIDTH = 24  # columns at the left that engines leave free
 DECLINED = "\N{EN DASH}"
@@ -76,7 +76,7 @@ def render_table(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *,
         Column(name, _heading(name, version, wide), wide)
         for name, version in versions.items()
         for least in [NARROWEST_WITH_SETTINGS if ":" in name else NARROWEST]
-        for wide in [max(least, *(row[name].cell_len for row in rows.values() if name in row))]
+        for wide in [max(least, len(name.split(":")[0]), *(row[name].cell_len for row in rows.values() if name in row))]
     ]
     width = width or _width()
     labels = _labels(results)

@@ -15,7 +15,7 @@ from scenarios.scene import HalfPlane, Scene, parse_scene
 from tests.validation.store.made import falling, scene
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
-from validation.records.trajectory import Trajectory
+from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.report.motion import FLATTEST, Track, aspect, extent, forces_at, links, poses_at
 from validation.report.pictures import DOT, motion_png
 
@@ -120,3 +120,13 @@ def test_a_pull_is_a_line_to_its_moving_end_while_it_acts_and_its_path_always(tm
     np.testing.assert_allclose(line[:, 0].max(), 0.75 + 2 * half / size * DOT, atol=0.02)
     body = poses_at(motion, np.array([1.25]))[0, 0, 0]
     np.testing.assert_allclose(line[:, 0].min(), body, atol=0.02)
+
+
+def test_a_ball_on_a_track_is_seen_on_all_of_it() -> None:
+    coaster = scenario_of("roller-coaster")
+    time = np.linspace(0.0, coaster.scene.duration, 241)
+    pose = coaster.truth.pose(time)
+    motion = PlanarTrajectory(time=time, dt=DT, velocity_lag=0.0, pose=pose, twist=0.0 * pose)
+    centre, half = extent(coaster.scene, [Track(label="x", trajectory=motion)])
+    assert (np.abs(pose[:, 0, 0] - centre[0]) < half).all()
+    assert links(coaster.scene) == []

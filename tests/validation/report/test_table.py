@@ -202,3 +202,7 @@ def test_finds_are_listed_with_what_it_takes_to_see_them_again() -> None:
     )
     rows = cells(render_finds([find]))
     assert rows[1] == ["3", "gaining@fair", "energy gained", "1", "77", "energy rose by 1.5 J (dt 1/60 s)"]
+
+
+def test_the_name_of_an_engine_is_never_broken() -> None:
+    assert "contactsim" in unstyle(render_table([stored(case("stack", "contactsim"))]))
