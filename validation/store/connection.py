@@ -1,6 +1,5 @@
 """From a path or URL to an engine that is ready to use; what a database refuses, as one line."""
 
-import os
 import signal
 import sqlite3
 import threading
@@ -14,21 +13,18 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
 from validation.store.errors import StoreError
+from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, opened
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
 CONNECT_TIMEOUT = 10  # s to reach a server
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
-ELSEWHERE = "nothing was run. Without --db results go to ./upright.db"
-SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def connect(where: str) -> tuple[Engine, str]:
     """An engine, and what to call the database in messages (never with a password). Raises StoreError."""
     url = _parse(where)
     if url.get_backend_name() == "sqlite":
-        if url.database and url.database != ":memory:":
-            _check_file(Path(url.database))
-        return _sqlite(url), url.database or "memory"
+        return _sqlite(url, file_of(url)), str(url.database)
     name = f"{url.host or 'localhost'}:{url.port or 5432}" if url.host else f"{url.database}"
     arguments = {"connect_timeout": CONNECT_TIMEOUT} if url.get_backend_name() == "postgresql" else {}
     try:
@@ -54,28 +50,9 @@ def _parse(where: str) -> URL:
     return url
 
 
-def _check_file(path: Path) -> None:
-    """What SQLite would only say in riddles, or not before something has been run."""
-    if path.is_dir():
-        raise StoreError(f"{path}: a folder, not a database; give the path of a file in it")
-    if not path.parent.is_dir():
-        raise StoreError(f"{path}: there is no folder {str(path.parent)!r}; make it, or give another path")
-    if path.exists():
-        try:
-            with path.open("rb") as file:
-                start = file.read(len(SQLITE_MAGIC))
-        except OSError as error:
-            raise StoreError(f"{path}: cannot be read ({error.strerror}); {ELSEWHERE}") from None
-        if start and start != SQLITE_MAGIC:
-            raise StoreError(f"{path}: not a SQLite database; give another path")
-    target = path if path.exists() else path.parent
-    # SQLite writes its journal beside the file, so the folder counts too.
-    if not (os.access(target, os.W_OK) and os.access(path.parent, os.W_OK)):
-        raise StoreError(f"{path}: cannot be written (read-only); {ELSEWHERE}")
-
-
-def _sqlite(url: URL) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": BUSY_LIMIT})
+def _sqlite(url: URL, path: Path) -> Engine:
+    file = OpenFile(path)
+    engine = create_engine(url, connect_args={"timeout": BUSY_LIMIT}, execution_options={"file": file})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
@@ -86,6 +63,7 @@ def _sqlite(url: URL) -> Engine:
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")  # with WAL: safe when a process is killed, whole after a power cut
         cursor.close()
+        file.is_opened(connection)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -104,10 +82,13 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
-    """One transaction: all of it, or nothing. Ctrl-C comes after it."""
+    """One transaction: all of it, or nothing. Ctrl-C comes after it. Raises LostFileError."""
     ours = engine.execution_options(writes=True)
-    with uninterrupted(), in_one_line(name), ours.connect() as connection, connection.begin():
-        yield connection
+    with uninterrupted(), in_one_line(name), ours.connect() as connection:
+        with connection.begin():
+            yield connection
+        if file := connection.get_execution_options().get("file"):
+            file.must_be_there(opened(connection))
 
 
 def insert_new(connection: Connection, table: Any, row: dict[str, Any]) -> None:

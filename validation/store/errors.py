@@ -3,3 +3,11 @@
 
 class StoreError(RuntimeError):
     """A database that cannot be reached or used, or something asked for that is not in it."""
+
+
+class LostFileError(StoreError):
+    """The file was deleted while it was written to."""
+
+    def __init__(self, words: str, saved: str = "") -> None:
+        super().__init__(words)
+        self.saved = saved  # path of the database that has what was stored; "": none has

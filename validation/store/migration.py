@@ -3,13 +3,13 @@
 import sqlite3
 import sys
 from contextlib import closing
-from itertools import chain, count
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
 from validation.store.connection import in_one_line, reading, writing
 from validation.store.errors import StoreError
+from validation.store.sqlite_file import free_names
 
 HEAD = "0017"
 SCRIPTS = Path(__file__).parent / "migrations"
@@ -34,13 +34,10 @@ def migrate(engine: Engine, name: str) -> None:
 
 def _copy(engine: Engine, revision: str) -> Path | None:
     """A copy of a SQLite file beside it, as it was before the transaction that is open; None of a server's database."""
-    if engine.dialect.name != "sqlite" or engine.url.database in (None, "", ":memory:"):
+    if engine.dialect.name != "sqlite":
         return None
     file = Path(str(engine.url.database))
-    names = (
-        file.with_name(f"{file.name}.revision-{revision}{more}") for more in chain([""], map("-{}".format, count(2)))
-    )
-    target = next(name for name in names if not name.exists())
+    [target] = free_names(file.with_name(f"{file.name}.revision-{revision}"))
     try:
         with closing(sqlite3.connect(file)) as old, closing(sqlite3.connect(target)) as new:
             old.backup(new)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -16,7 +17,8 @@ import sqlalchemy.exc
 from tests.effort import tries
 from tests.validation.store.made import case, info, result
 from validation.store import connection, open_store
-from validation.store.errors import StoreError
+from validation.store.errors import LostFileError, StoreError
+from validation.store.sqlite_file import ELSEWHERE
 
 
 def refusal(where: str | Path) -> str:
@@ -47,6 +49,46 @@ def test_sqlite_keeps_a_write_ahead_log_and_its_foreign_keys(tmp_path: Path) -> 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path}: a folder, not a database; give the path of a file in it"
+
+
+@pytest.mark.parametrize("where", ["/dev/null", "/dev/zero", "pipe"])
+def test_a_device_or_a_pipe_is_no_database_and_is_not_waited_for(where: str, tmp_path: Path) -> None:
+    path = tmp_path / where  # which an absolute path replaces
+    if where == "pipe":
+        os.mkfifo(path)
+    assert refusal(path) == f"{path}: a device or a pipe, not a file; give the path of a file"
+
+
+@pytest.mark.parametrize(
+    "where", [":memory:", "sqlite://", "sqlite:///:memory:", "sqlite:///file:x?uri=true", "sqlite:///x?mode=memory"]
+)
+def test_a_database_in_memory_would_end_with_the_command(where: str) -> None:
+    assert refusal(where).endswith("in memory, where it ends with the command; give the path of a file")
+
+
+def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
+    assert refusal(tmp_path / ("x" * 300)).endswith("cannot be read (File name too long); " + ELSEWHERE)
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "folder"])
+def test_what_is_written_to_a_file_that_is_gone_is_saved_to_another_and_reported(how: str, tmp_path: Path) -> None:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    path = folder / "u.db"
+    with open_store(path) as store:
+        run = store.begin_run(info(), [case()])
+        if how == "folder":
+            shutil.rmtree(folder)
+        for file in folder.glob("u.db*"):
+            file.rename(tmp_path / file.name) if how == "moved" else file.unlink()
+        with pytest.raises(LostFileError) as lost:
+            store.save_results(run, [result()])
+    saved = lost.value.saved
+    assert str(lost.value) == f"{path}: deleted or moved while it was written to; what was stored is in {saved}"
+    with open_store(saved) as store:
+        assert store.run(run).done == 1
+    if how == "folder":
+        Path(saved).unlink()  # in the folder of temporary files
 
 
 def test_a_file_of_another_kind_is_no_database(tmp_path: Path) -> None:
