@@ -12,10 +12,11 @@ import pytest
 from pytest import approx
 
 from scenarios.catalogue import scenario_of
+from tests.reference_engine.contactsim import replay
 from tests.reference_engine.contactsim.recorded import settings_of
 from tests.validation.engines.contactsim_scenes import NoScene, scene_of
 from tests.validation.engines.planar_scenes import ball, box, ground, scene, simulated
-from validation.engines.contactsim.adapter import Engine
+from validation.engines.contactsim.adapter import Engine, RecordedSim
 from validation.metrics import measure
 
 FOLDER = Path(__file__).parents[2] / "reference_engine" / "contactsim" / "data" / "contactsim_runs"
@@ -68,6 +69,18 @@ def test_a_recorded_run_of_the_original_is_repeated_from_a_scene(name: str) -> N
 def test_a_run_that_no_scene_can_say_is_named(name: str, reason: str) -> None:
     with pytest.raises(NoScene, match=reason):
         scene_of(json.loads(RUNS[name].read_text()))
+
+
+@pytest.mark.parametrize("name", (*NO_SCENE, WALLS_FIRST))
+def test_a_run_that_no_scene_can_say_is_repeated_by_what_the_engine_steps(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the original's own setup, to the last bit and with each of its counts: noting impacts changes nothing."""
+    monkeypatch.setattr(replay, "ContactSim", RecordedSim)
+    run = json.loads(RUNS[name].read_text())
+    outcome = replay.repeat(run)
+    assert outcome.hit and outcome.difference == 0.0
+    assert {key: getattr(outcome.totals, key) for key in run["totals"]} == run["totals"]
 
 
 # --- what extra acceleration is for -------------------------------------------------------------------------

@@ -108,8 +108,8 @@ class Jump(NamedTuple):
 class RecordedSim(ContactSim):
     """It also notes the velocities before and after each impact."""
 
-    def __init__(self, world: Model, settings: FaithfulSettings) -> None:
-        super().__init__(world, settings)
+    def __init__(self, world: Model, settings: FaithfulSettings, start: float = 0.0) -> None:
+        super().__init__(world, settings, start)
         self.steps = 0
         self.jumps: list[Jump] = []
 
