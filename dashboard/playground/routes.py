@@ -8,8 +8,6 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
-import subprocess
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -18,8 +16,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dashboard.playground import client
+from dashboard.playground.processes import LATER, spare
 from validation.running.processes.frames import pack
-from validation.running.processes.pool import own
+from validation.tools.playground.serve import engines_in
+from validation.tools.playground.setup import MOST_ENGINES
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_VISITORS = 4  # each has processes of its own
@@ -40,6 +40,8 @@ def enabled() -> bool:
 async def page(request: Request) -> Response:
     if not enabled():
         return PlainTextResponse("The playground is off here; start the dashboard with --play.", status_code=403)
+    if len(visitors) < MOST_VISITORS:
+        spare.expect()
     return HTMLResponse(client.page(request.query_params.get("theme", "")), headers=SECURITY)
 
 
@@ -73,14 +75,10 @@ def is_ours(browser: WebSocket) -> bool:
 
 async def relay(browser: WebSocket) -> None:
     """Until either side leaves. The process ends with its connection."""
-    ours, theirs = socket.socketpair()
-    with theirs:
-        command = [*own("validation.tools.playground.serve"), str(theirs.fileno()), str(os.getpid())]
-        errors = None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL
-        process = subprocess.Popen(
-            command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors
-        )
-    reader, writer = await asyncio.open_connection(sock=ours, limit=1 << 22)
+    running = spare.take()
+    if len(visitors) < MOST_VISITORS:
+        spare.expect(LATER)
+    reader, writer = await asyncio.open_connection(sock=running.connection, limit=1 << 22)
     ways = [asyncio.ensure_future(way) for way in (_from_browser(browser, writer), _to_browser(browser, reader))]
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -91,16 +89,7 @@ async def relay(browser: WebSocket) -> None:
         writer.close()
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await browser.close()
-        await asyncio.to_thread(_end, process)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """It leaves by itself, with its engines; what does not is killed."""
-    try:
-        process.wait(5.0)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        await asyncio.to_thread(running.end)
 
 
 async def _from_browser(browser: WebSocket, writer: asyncio.StreamWriter) -> None:
@@ -114,6 +103,8 @@ async def _from_browser(browser: WebSocket, writer: asyncio.StreamWriter) -> Non
             except ValueError:
                 continue
             if isinstance(message, dict):
+                if message.get("do") == "setup":
+                    spare.engines = engines_in(message)[:MOST_ENGINES] or spare.engines
                 writer.write(pack(message))
                 await writer.drain()
 

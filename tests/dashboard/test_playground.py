@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.browser import BROWSER, needs_browser
@@ -19,6 +22,7 @@ from tests.validation.command import AS_COMMAND
 
 pytestmark = [pytest.mark.slow, needs_browser]
 ENGINES = ("reference", "pymunk")
+SERVE = "validation.tools.playground.serve"
 MEASURED = "state.scene && state.panels.length && state.panels.every(panel => panel.measured)"
 
 
@@ -91,7 +95,7 @@ def test_change_pull_share_and_open_again(browser: Any, address: str) -> None:
     assert frame.evaluate("state.scene.gravity[1]") == pytest.approx(-15.0)
     assert frame.evaluate("state.scene.setup.restitution") == pytest.approx(0.3)
     frame.click("#run")
-    frame.wait_for_function("shownFrame() > 20 && state.panels.every(panel => panel.frames[20].forces.length)")
+    frame.wait_for_function("shownFrame() > 20 && state.panels.every(({frames}) => frames[20] && frames[20].forces[0])")
     canvas = frame.query_selector_all("#panels canvas")[1].bounding_box()
     x, y = frame.evaluate("views[1].drawing.toScreen([...views[1].poses.subarray(6, 8)])")  # the top box
     x, y = canvas["x"] + x, canvas["y"] + y
@@ -164,6 +168,57 @@ def test_a_link_that_was_cut_says_so(browser: Any, address: str) -> None:
     frame.wait_for_selector("#message.alarm")
     assert "open the whole link" in frame.inner_text("#message")
     page.close()
+
+
+def test_the_second_visitor_gets_a_process_that_is_ready_and_none_outlives_the_server(tmp_path: Path) -> None:
+    """The first one's starts when the page is opened; the next one 5 s later, with the engines that the first had."""
+    client = pytest.importorskip("websockets.sync.client")
+    port = free_port()
+    words = [*AS_COMMAND, "play", "--no-browser", "--port", str(port)]
+    server = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    started = psutil.Process(server.pid)
+    address = f"127.0.0.1:{port}"
+
+    def serving() -> dict[int, list[str]]:
+        """Process -> the engines that it was started with."""
+        found = {one.pid: one.cmdline() for one in started.children() if one.is_running()}
+        return {pid: line[line.index(SERVE) + 3 :] for pid, line in found.items() if SERVE in line}
+
+    @contextmanager
+    def visitor() -> Iterator[None]:
+        """Who begins with pymunk, and sees its scene."""
+        with client.connect(f"ws://{address}/play/connection", origin=f"http://{address}") as found:
+            found.send('{"do": "setup", "setup": {"scenario": "stack:n=2", "engines": ["pymunk"]}}')
+            assert b'"scene"' in found.recv(timeout=60)
+            yield
+
+    try:
+        wait_for(f"http://{address}")
+        assert serving() == {}, "who does not play needs none"
+        urllib.request.urlopen(f"http://{address}/play/page", timeout=10).read()
+        (first,) = until(serving)
+        with visitor():
+            both = until(lambda: len(serving()) == 2 and serving())
+            assert first in both and ["pymunk"] in both.values(), "none was started for this visitor"
+            with visitor():
+                assert set(both) <= set(serving())
+        left = started.children(recursive=True)
+        assert len(left) >= 3, "engines, and what measures"
+    finally:
+        server.terminate()
+        server.wait(10)
+    _, alive = psutil.wait_procs(left, timeout=10)
+    assert alive == []
+
+
+def until(found: Callable[[], Any]) -> Any:
+    """What is found once there is something."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if now := found():
+            return now
+        time.sleep(0.1)
+    raise TimeoutError
 
 
 def test_nothing_runs_where_the_page_is_public(tmp_path: Path) -> None:

@@ -156,4 +156,4 @@ def test_only_the_strategies_and_the_fuzzer_need_hypothesis() -> None:
 def test_the_dashboard_simulates_nothing_but_in_the_playground() -> None:
     runs = ("validation.engines", "validation.running", "validation.tools")
     users = {where.split(":")[0] for where, _ in within("dashboard", *runs)}
-    assert users == {"dashboard/playground/client.py", "dashboard/playground/routes.py"}
+    assert users == {f"dashboard/playground/{name}.py" for name in ("client", "processes", "routes")}

@@ -20,6 +20,7 @@ from scenarios.forces import Spring, Thruster
 from scenarios.scenario import ParameterError, Scenario
 from scenarios.scene import Scene, SceneError, parse_scene
 from scenarios.scene_error import explain
+from validation.tools.playground import ENGINES
 
 STEP = 1.0 / 240.0  # s
 FRAME_RATE = 60.0  # frames/s of what runs
@@ -129,7 +130,7 @@ class Setup(Data):
     dt: Annotated[float, Field(strict=True, ge=1e-5, le=0.1, allow_inf_nan=False)] = STEP
     pulls: Annotated[tuple[Pull, ...], Field(max_length=1000)] = ()
     thrusts: Annotated[tuple[Thrust, ...], Field(max_length=1000)] = ()
-    engines: Annotated[tuple[str, ...], Field(min_length=1, max_length=MOST_ENGINES)] = ("reference", "contactsim")
+    engines: Annotated[tuple[str, ...], Field(min_length=1, max_length=MOST_ENGINES)] = ENGINES
 
     @model_validator(mode="after")
     def _begins_with_one_thing(self) -> Self:
