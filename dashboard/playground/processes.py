@@ -15,7 +15,7 @@ from validation.running.processes.pool import own
 from validation.tools.playground.presets import PRESETS
 
 LATER = 5.0  # s after a visitor came, who needs the processor first
-KEPT = 600.0  # s
+UNUSED = 600.0  # s after which it ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Spare:
 
     def __init__(self) -> None:
         self.waiting: Running | None = None
-        self.timer: asyncio.Task[None] | None = None
+        self.timer: asyncio.Future[None] | None = None
         self.engines: Sequence[str] = PRESETS[0].setup.engines
 
     def expect(self, after: float = 0.0) -> None:
@@ -77,7 +77,7 @@ class Spare:
         await asyncio.sleep(after)
         if self.waiting is None:
             self.waiting = started(self.engines)
-        await asyncio.sleep(KEPT)
+        await asyncio.sleep(UNUSED)
         await self.end()
 
 
