@@ -72,6 +72,7 @@ bdi { overflow-wrap: anywhere; }
 .said { margin: 0; line-height: 1.5; overflow-wrap: anywhere; }
 .said .word.quiet { font-size: inherit; font-weight: 600; color: inherit; }
 h1.page { font-size: 1.7rem; font-weight: 650; margin: 0; padding: 0; line-height: 1.3; }
+h1.page small { display: block; font-size: 0.95rem; font-weight: 400; color: var(--soft); overflow-wrap: anywhere; }
 h2.part { font-size: 1.1rem; font-weight: 650; margin: 0.4rem 0 0; padding: 0; }
 p.soft { color: var(--soft); margin: 0; font-size: 0.92rem; overflow-wrap: anywhere; }
 p.big { font-size: 1.3rem; font-weight: 650; line-height: 1.35; margin: 0; }

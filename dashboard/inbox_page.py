@@ -90,13 +90,14 @@ def counted_cases(groups: Sequence[Group], state: BranchState) -> tuple[Counter[
 
 def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[Group], state: BranchState) -> None:
     """The state of the branch in one line; what of it this run has judged; against what; whether that is all."""
-    at = f"at {text(run.info.commit[:8])}" if run.info.commit else ""
+    info = run.info
+    at = f"<small>at {commit_html(info)}{' and local changes' if info.dirty else ''}</small>" if info.commit else ""
     described = sentences.describe_counts(
         *counted_cases(groups, state),
         worse=any(group.fails for group in groups),
         wrong=len(standing(verdicts.values())),
     )
-    heading(text(described), at, f"on {text(run.branch, most=40)}" if run.branch else "")
+    heading(text(described), f"on {text(run.branch, most=40)}" if run.branch else "", at)
     before = sum(state.elsewhere.values())
     if before:
         old = sentences.describe_counts(state.elsewhere, {}, worse=True, wrong=0)
@@ -104,8 +105,6 @@ def sentence(run: StoredRun, verdicts: Mapping[str, Verdict], groups: Sequence[G
             f"Run {run.number} judged {counted(len(verdicts), 'case')} of {sum(state.words.values())}. "
             f"The other {before} stand as they were judged before: {text(old)}."
         )
-    if run.info.commit:
-        paragraph(f"Commit {commit_html(run.info)}", "soft")
     paragraph(against(verdicts), "soft")
     if any(verdict.waiver for verdict in verdicts.values()):
         paragraph("What is known, quarantined, accepted or a false positive fails no check.", "soft")
@@ -251,11 +250,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
         paragraph(f"<b>Sure, because</b> {sure(member, verdicts)}")
         paragraph(go(target, "Review: before and after, and decide →"))
     with right:
-        page = ghost(member, reading.baseline(verdict.baseline))
-        if page:
-            st.iframe(page, height="content", alt="the motion now, and as accepted, over each other")
-        else:
-            paragraph("No motion is stored of it.", "soft")
+        ghost(member, reading.baseline(verdict.baseline))
 
 
 def by_how_much(effect: Effect) -> str:
@@ -286,10 +281,15 @@ def sure(member: Member, verdicts: Mapping[str, Verdict]) -> str:
     return "; ".join(text(one, most=300) for one in described)
 
 
-def ghost(member: Member, baseline: Baseline | None) -> str:
+def ghost(member: Member, baseline: Baseline | None) -> None:
+    """Its motion over the accepted one, as far as there are any; or why there is none."""
     result = reading.result(member.number)
     tracks = [("now", result)] + ([("accepted", baseline.result)] if baseline else [])
-    return reading.player(tracks, f"{result.case.label}: now and as accepted", ghost=True, bare=True)
+    page = reading.player(tracks, f"{result.case.label}: now and as accepted", ghost=True, bare=True)
+    if page:
+        st.iframe(page, height="content", alt="the motion now, and as accepted, over each other")
+    else:
+        paragraph(text(reading.absence(tracks), most=600), "soft")
 
 
 def table(run: StoredRun, groups: Sequence[Group]) -> None:

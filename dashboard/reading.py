@@ -306,6 +306,19 @@ def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: 
     return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme, absent=absent) if found else ""
 
 
+def absence(tracks: Sequence[tuple[str, Result]]) -> str:
+    """Why `player` has nothing to play of these results, in words."""
+
+    def why(result: Result) -> str:
+        if result.trajectory_key:
+            return "the scene of its motion is not stored"
+        if result.outcome == "completed":
+            return "completed, but its motion is not stored"
+        return f"{result.outcome.replace('_', ' ')}, so its engine handed no motion over"
+
+    return f"There is no motion to play ({'; '.join(f'{label}: {why(result)}' for label, result in tracks)})."
+
+
 # --- links --------------------------------------------------------------------------------------------------------
 
 

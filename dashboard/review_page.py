@@ -16,6 +16,7 @@ from dashboard.elements import (
     text,
 )
 from dashboard.inbox_page import origin
+from validation.records.names import engine_token
 from validation.report.groups import describe_entry
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
@@ -107,11 +108,15 @@ def motion(member: Member) -> None:
     result = reading.result(member.number)
     baseline = reading.baseline(member.verdict.baseline)
     tracks = [("now", result)] + ([("accepted", baseline.result)] if baseline else [])
-    page = reading.player(tracks, "Now, and as accepted")
+    case = result.case
+    which = "now and as accepted" if baseline else "now"
+    page = reading.player(tracks, f"Motion {which}: {case.label} on {engine_token(case)}")
     if page:
-        st.iframe(page, height="content", alt="the motion now and as accepted, side by side")
+        alone = "the motion now; nothing is accepted"
+        alt = "the motion now and as accepted, side by side" if baseline else alone
+        st.iframe(page, height="content", alt=alt)
     else:
-        paragraph("No motion is stored of it.", "soft")
+        paragraph(text(reading.absence(tracks), most=600), "soft")
 
 
 def evidence(run: StoredRun, group: Group, member: Member) -> None:

@@ -184,7 +184,10 @@ run_option = click.option("--run", "run", type=int, default=None, help="Which ru
 reason_option = click.option("--reason", required=True, help="Why, for whoever asks later.")
 who_option = click.option("--who", default=user_name, help="Who decides.  [default: $UPRIGHT_USER, else your login]")
 until_option = click.option(
-    "--until", type=click.DateTime(["%Y-%m-%d"]), default=None, help="Until that day begins, UTC."
+    "--until",
+    type=click.DateTime(["%Y-%m-%d"]),
+    default=None,
+    help="The decision ends when this day begins (UTC).  [default: it stays]",
 )
 
 
