@@ -162,6 +162,7 @@ def provenance(result: Result, run: StoredRun) -> None:
                 "engine version": case.engine_version,
                 "scene": case.scene_hash,
                 "trajectory": result.trajectory_hash,
+                "simulated in run": result.taken_from or run.number,
                 "wall time (s)": result.wall_time,
                 "peak memory (bytes)": result.peak_memory,
                 "commit": run.info.commit,

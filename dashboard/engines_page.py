@@ -94,9 +94,14 @@ def wrongs(verdict: Verdict) -> list[str]:
 def costs(results: Sequence[Result]) -> None:
     """Error against cost, both of the headline's scenario: lower and further left is better."""
     every = costs_of(results)
-    if every.empty:
+    taken = sum(1 for result in results if result.taken_from)
+    if every.empty and not taken:
         return
     section("Error against cost")
+    if taken:
+        paragraph(f"{taken} of these cases were simulated in an earlier run, whose page has their times.", "soft")
+    if every.empty:
+        return
     title = str(st.selectbox("Headline", list(every["of"].value_counts().index), key="cost-metric"))
     frame = every[every["of"] == title]
     chart = (

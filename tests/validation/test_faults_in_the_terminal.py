@@ -77,7 +77,7 @@ def test_a_run_ends_without_developer_figures() -> None:
     """every run ends with developer figures ("overhead 3073.5 ms a case")"""
 
     class Done:
-        totals = Totals(workers=1)
+        totals, results = Totals(workers=1), ()
 
     Done.totals.simulated, Done.totals.wall, Done.totals.stepping = 2, 3.0, 0.1
     Done.totals.slowest = ("pile × reference", 1.5)

@@ -217,6 +217,9 @@ SESSION_OPTIONS = (
         help="Also with 1/2 and 1/4 of the time step: by which power of it errors shrink."
         "  [default: in check where it was accepted with it, and the motion has changed]",
     ),
+    click.option(
+        "--fresh", is_flag=True, help="Simulate all, also what a run before has of the same scene, engine and code."
+    ),
     workers_option,
     time_limit_option,
     click.option(

@@ -52,6 +52,8 @@ class Case:
     parameters: str = "{}"  # complete, as canonical JSON; of a scene file: its content hash
     processor: str = ""
     """What an engine's bits depend on beside its code (`running.processes.processor`); "": nothing, or not known."""
+    cache_key: str = ""
+    """Digest of all that decides its result (`running.result_cache.key_of`); "": not known, or given up."""
 
 
 def case_key(case: Case) -> str:
@@ -82,6 +84,7 @@ class Result:
     peak_memory: int = 0  # bytes, resident
     step_count: int = 0
     stepping_time: float = 0.0  # s, the sum over the engine's own steps
+    taken_from: int = 0  # run whose result this is; 0: simulated for this case
     run: int = 0  # 0: not stored
     number: int = 0  # of the case in the database; 0: not stored
     trajectory: Trajectory | None = field(default=None, repr=False, compare=False)

@@ -2,8 +2,8 @@
 
     {"format": 2, "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings",
      "outcome", "reason", "happened": [{"kind", "bodies", "right", "time", "value", "unit"}],
-     "metrics": {name: {"value", "unit"}}, "trajectory_hash", "verdict", "worse", "changes": [{"metric", "old", "new",
-     "unit", "move", "weight"}], "divergence"}
+     "metrics": {name: {"value", "unit"}}, "trajectory_hash", "taken_from", "verdict", "worse",
+     "changes": [{"metric", "old", "new", "unit", "move", "weight"}], "divergence"}
 
 A metric has a "resolution" too, in its unit, where something limits it: the samples around an impact, single precision,
 the fall of a time step. `case` is the same for the same case in every run; `reason` is that of the outcome, or else of
@@ -11,6 +11,7 @@ the verdict; `verdict` is its kind, null where nothing was judged, and `worse` w
 is what happened in the motion, null where that is not known, with `right` null where nothing says whether it should.
 `changes` are metrics that moved by more than their noise, what the verdict rests on first; their weight is negligible,
 visible or gross, null for less than twofold. Format 1 had neither of the three.
+`taken_from` is the run that simulated it, where nothing has changed since that decides the result; null: this one did.
 `divergence` is where the motion first differs from the accepted one, {"first": {"sample", "time", "body",
 "coordinate", "size", "unit", "others"}, "last", "contact"}; null where it does not, or where one of the two is not
 stored.
@@ -48,6 +49,7 @@ def case_line(run: int, result: Result, verdict: Verdict | None = None) -> str:
         happened=None if result.outcomes is None else [asdict(one) for one in result.outcomes],
         metrics={m.metric: _metric(m) for m in result.measurements},
         trajectory_hash=result.trajectory_hash or None,
+        taken_from=result.taken_from or None,
         verdict=verdict.word if verdict else None,
         worse=verdict.worse if verdict else None,
         changes=[_change(change) for change in verdict.changes] if verdict else [],

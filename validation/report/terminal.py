@@ -43,6 +43,7 @@ def session_lines(session: Session, db_option: str, where: str) -> list[str]:
         render_table(session.results, session.verdicts),
         *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),
         cost_line(session),
+        *differing_lines(session),
         *ensemble_lines(session),
         summary(session.verdicts),
         f"Stored as run {session.run} in {where}.   Next: {' · '.join(following)}",
@@ -54,7 +55,18 @@ def cost_line(session: Session) -> str:
     name, seconds = totals.slowest
     slowest = f"; slowest: {name}, {seconds:.1f} s" if name else ""
     workers = counted(totals.workers, "worker")
-    return f"{counted(totals.simulated, 'case')} simulated in {totals.wall:.1f} s on {workers}{slowest}"
+    taken = sum(1 for result in session.results if result.taken_from)
+    known = f"{counted(taken, 'case')} taken from earlier runs, unchanged (--fresh simulates all); " if taken else ""
+    return f"{known}{counted(totals.simulated, 'case')} simulated in {totals.wall:.1f} s on {workers}{slowest}"
+
+
+def differing_lines(session: Session) -> list[str]:
+    """Of what was simulated though the store had it: an engine that gave something else."""
+    return [
+        f"{_name(now.case)} gave another result than in run {before.run}, though nothing that decides it has changed: "
+        f"it is not deterministic. No result of {now.case.identity.engine} that is stored so far is taken any more."
+        for now, before in session.differing
+    ]
 
 
 def ensemble_lines(session: Session) -> list[str]:

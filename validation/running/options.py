@@ -64,6 +64,7 @@ class Options:
     ensemble: int = 0  # perturbed initial states of each chaotic case
     ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now
     order: bool = False  # also with smaller time steps; likewise
+    fresh: bool = False  # all is simulated, also what the store has
     limits: Limits
     quiet: bool = False  # nothing on standard output but JSON
     progress: Progress = field(default_factory=Progress)  # silent

@@ -21,9 +21,9 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from validation.engines import EngineChoice, distribution_of
+from validation.engines import OURS, EngineChoice, distribution_of
 from validation.judging.ensembles import Ensemble
-from validation.records.case import Result
+from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
 from validation.records.outcome import Outcome
 from validation.records.trajectory import TrajectoryError, from_bytes
@@ -66,7 +66,7 @@ def code_of(choice: EngineChoice, environment: Environment | None) -> Code:
         return Code(f"{environment.requirement} {sorted(environment.packages.items())} {made}", True)
     name = distribution_of(choice)
     if name is None:
-        return Code(choice.word, choice.name == "reference")  # the sources are ours
+        return Code(choice.word, choice.kind == "registered" and choice.name in OURS)  # the sources are ours
     with suppress(importlib.metadata.PackageNotFoundError):
         found = importlib.metadata.distribution(name)
         record, origin = found.read_text("RECORD"), found.read_text("direct_url.json") or "{}"
@@ -84,6 +84,22 @@ def our_code() -> str:
     for file in sorted(file for source in SOURCES for file in HOME.glob(source)):
         digest.update(str(file.relative_to(HOME)).encode() + file.read_bytes())
     return digest.hexdigest()
+
+
+def key_of(case: Case, code: str) -> str:
+    """Digest of all that decides what a case gives, beside times; `code` is that of its engine's code."""
+    what = [
+        our_code(),
+        code,
+        case.engine_version,
+        case.processor,
+        case.scene_hash,
+        case.identity.scenario,
+        case.parameters,
+        case.identity.dt,
+        dict(case.settings),
+    ]
+    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
 
 class ResultCache:
@@ -159,7 +175,7 @@ class ResultCache:
         seen: Counter[str] = Counter()
         keys = []
         for plan in plans:
-            key = self._key(plan)
+            key = key_of(plan.case, self._codes[plan.word].digest)
             seen[key] += 1
             keys.append(f"{key}-{seen[key]}")
         return keys
@@ -198,21 +214,6 @@ class ResultCache:
         self._write(f"{key}-ensemble", asdict(ensemble), b"")
 
     # --- files --------------------------------------------------------------------------------------------------------
-
-    def _key(self, plan: Plan) -> str:
-        case = plan.case
-        what = [
-            our_code(),
-            self._codes[plan.word].digest,
-            case.engine_version,
-            case.processor,
-            case.scene_hash,
-            case.identity.scenario,
-            case.parameters,
-            case.identity.dt,
-            dict(case.settings),
-        ]
-        return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / key

@@ -31,6 +31,7 @@ from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
+from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
 from validation.running.runner import Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
 from validation.store import Baseline, Store
@@ -56,6 +57,8 @@ class Session:
     times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since accepted; confirmed
     doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
+    differing: list[tuple[Result, Result]] = field(default_factory=list)
+    """Simulated though the store had them, now and as stored, of which something is other."""
 
     @property
     def all_declined(self) -> bool:
@@ -87,8 +90,9 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     """
     default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
-    with running_engines((request.engine for request in requests), options.progress) as (pool, _):
+    with running_engines((request.engine for request in requests), options.progress) as (pool, environments):
         plans = without_doubles(runner.plan_cases(pool, requests))
+        plans = with_cache_keys(plans, [request.engine for request in requests], environments)
         if all(plan.unavailable for plan in plans):
             raise RunError(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
@@ -151,7 +155,7 @@ def resume_session(store: Store, options: Options) -> Session:
     if not (options.ensemble or options.ensemble_as_accepted or options.order):
         cases = pending
     requests = [Request.again(scenarios[case_key(case)], case) for case in cases]
-    with running_engines((request.engine for request in requests), options.progress) as (pool, _):
+    with running_engines((request.engine for request in requests), options.progress) as (pool, environments):
         plans = runner.plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
@@ -160,6 +164,7 @@ def resume_session(store: Store, options: Options) -> Session:
                     f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
+        plans = with_cache_keys(plans, [request.engine for request in requests], environments)
         owed = [plan for plan in plans if case_key(plan.case) not in done]
         return _finished(OpenRun(store, pool, run, options), f"run {run}, resumed", plans, owed, scenarios)
 
@@ -169,7 +174,8 @@ def _finished(
 ) -> Session:
     """What the run owes is simulated, and all its plans are measured further and judged. `scenarios` by case key."""
     try:
-        fresh, totals = _execute(run, title, owed)
+        reuse = reuse_of(run, owed)
+        fresh, totals = _execute(run, title, owed, reuse)
         results = {result.key: result for result in (fresh if owed is plans else run.store.results(run.number))}
         again = [results[case_key(plan.case)] for plan in plans]
         ensembles, evidence = ensembles_of(run, plans, again)
@@ -177,7 +183,7 @@ def _finished(
         results |= {result.key: result for result in again}
         session = _judged(run, title, list(results.values()), scenarios, totals, evidence)
         described, dropped = confirmed_times(session.times, _timed_again(run, owed))
-        return replace(session, times=described, doubtful=dropped, ensembles=ensembles)
+        return replace(session, times=described, doubtful=dropped, ensembles=ensembles, differing=reuse.differing)
     except KeyboardInterrupt:
         raise Stopped(run.store.run(run.number)) from None
 
@@ -234,10 +240,25 @@ def warm_kernels(progress: Progress) -> None:
             kernel_cache.warm(folder)
 
 
-def _execute(run: OpenRun, title: str, plans: list[Plan]) -> tuple[list[Result], Totals]:
-    """Results in the order of the plans, stored as they came."""
-    results: dict[int, Result] = {}
-    index = {id(plan.case): i for i, plan in enumerate(plans)}
+def _execute(run: OpenRun, title: str, plans: list[Plan], reuse: Reuse) -> tuple[list[Result], Totals]:
+    """Results in the order of the plans, stored as they came; what the store knows of them is taken."""
+    owed = reuse.owed(plans)
+    results, totals = _simulated(run, title, owed)
+    compare_checked(run, reuse, results.values())
+    taken = reuse.taken(plans)
+    run.store.save_results(run.number, list(taken.values()))
+    results |= taken
+    if doubtful := [plan for plan in plans if case_key(plan.case) not in results]:
+        more, spent = _simulated(run, "simulated once more", doubtful)
+        results |= more
+        totals.wall, totals.stepping = totals.wall + spent.wall, totals.stepping + spent.stepping
+        totals.simulated += spent.simulated
+    return [results[case_key(plan.case)] for plan in plans], totals
+
+
+def _simulated(run: OpenRun, title: str, plans: list[Plan]) -> tuple[dict[str, Result], Totals]:
+    """By case key, stored as they came."""
+    results: dict[str, Result] = {}
     unsaved: list[Result] = []
     saved = [time.monotonic()]
 
@@ -249,7 +270,7 @@ def _execute(run: OpenRun, title: str, plans: list[Plan]) -> tuple[list[Result],
     with run.options.progress.bar(title, len(plans)) as bar:
 
         def on_result(result: Result) -> None:
-            results[index[id(result.case)]] = replace(result, encoded=b"")  # the store has it
+            results[result.key] = replace(result, encoded=b"")  # the store has it
             unsaved.append(result)
             if len(unsaved) >= SAVE_EVERY or time.monotonic() - saved[-1] > SAVE_WITHIN:
                 save()
@@ -259,7 +280,7 @@ def _execute(run: OpenRun, title: str, plans: list[Plan]) -> tuple[list[Result],
             totals = runner.execute(run.pool, plans, run.options.limits, on_result)
         finally:
             save()
-    return [results[i] for i in range(len(plans))], totals
+    return results, totals
 
 
 def _judged(

@@ -134,6 +134,7 @@ class Case(Base):
     __table_args__ = (
         UniqueConstraint("run_id", "key", name="uq_cases_run_id_key"),
         Index("ix_cases_identity_key", "identity_key"),
+        Index("ix_cases_cache_key", "cache_key"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
@@ -155,6 +156,7 @@ class Case(Base):
     settings: Mapped[str]  # JSON
     parameters: Mapped[str]  # JSON
     processor: Mapped[str] = mapped_column(server_default="")
+    cache_key: Mapped[str] = mapped_column(server_default="")
     # what became of it; outcome NULL: planned, not done
     outcome: Mapped[str | None]
     reason: Mapped[str]
@@ -166,6 +168,7 @@ class Case(Base):
     step_count: Mapped[int]
     stepping_time: Mapped[float]
     happened: Mapped[str | None]  # JSON: outcomes; NULL: not known
+    taken_from: Mapped[int] = mapped_column(server_default="0")  # run; 0: simulated
     trace: Mapped[str] = mapped_column(server_default="")
 
 

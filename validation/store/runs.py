@@ -36,6 +36,7 @@ NOT_DONE = {
     "step_count": 0,
     "stepping_time": 0.0,
     "trace": "",
+    "taken_from": 0,
 }
 
 
@@ -167,6 +168,29 @@ class Runs(Database):
             require(connection, run)
             return results(connection, models.Case.run_id == run)
 
+    def known_results(self, cache_keys: Collection[str]) -> dict[str, Result]:
+        """By cache key, the latest that was simulated, completed and measured, and whose motion is stored."""
+        newest = (
+            select(func.max(models.Case.id))
+            .where(
+                models.Case.cache_key.in_(list(cache_keys)),
+                models.Case.outcome == "completed",
+                models.Case.taken_from == 0,
+                models.Case.trajectory_key.is_not(None),
+                models.Case.trajectory_hash != "",
+            )
+            .group_by(models.Case.cache_key)
+        )
+        with self._reading() as connection:
+            found = results(connection, models.Case.id.in_(newest))
+        return {one.case.cache_key: one for one in found if one.measurements and one.outcomes is not None}
+
+    def forget_results(self, engine: str) -> None:
+        """Nothing stored of this engine is given by `known_results` any more; the results themselves stay."""
+        of_engine = models.Case.engine == engine, models.Case.cache_key != ""
+        with self._writing() as connection:
+            connection.execute(update(models.Case).where(*of_engine).values(cache_key=""))
+
     def result(self, number: int) -> Result:
         """Of the case with this number."""
         with self._reading() as connection:
@@ -257,7 +281,8 @@ def _save(connection: Connection, run: int, result: Result, packed: dict[str, An
         number = found.id
     if packed is not None:
         save_motion(connection, packed)
-    moved = {"trajectory_key": packed["key"] if packed else None, "peak_memory": float(result.peak_memory)}
+    motion = packed["key"] if packed else result.trajectory_key if result.taken_from else None
+    moved = {"trajectory_key": motion, "peak_memory": float(result.peak_memory), "cache_key": result.case.cache_key}
     happened = None if result.outcomes is None else outcomes_to_json(result.outcomes)
     row = row_of(models.Case, result, key=key, happened=happened, **moved)
     connection.execute(update(models.Case).where(models.Case.id == number).values(row))

@@ -28,7 +28,8 @@ from validation.store import open_store
 
 KEYS = [
     *("format", "run", "case", "scenario", "parameters", "engine", "engine_version", "profile", "dt", "settings"),
-    *("outcome", "reason", "happened", "metrics", "trajectory_hash", "verdict", "worse", "changes", "divergence"),
+    *("outcome", "reason", "happened", "metrics", "trajectory_hash", "taken_from"),
+    *("verdict", "worse", "changes", "divergence"),
 ]
 
 
@@ -58,6 +59,7 @@ def test_a_json_line_is_the_contract() -> None:
         "happened": None,
         "metrics": {"penetration_mean": {"value": 4e-4, "unit": "m"}},
         "trajectory_hash": "0.0004",
+        "taken_from": None,
         "verdict": "pass",
         "worse": False,
         "changes": [],
