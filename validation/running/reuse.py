@@ -45,10 +45,13 @@ class Reuse:
 
 
 def with_cache_keys(
-    plans: Sequence[Plan], engines: Iterable[EngineChoice], environments: Mapping[str, Environment]
+    plans: Sequence[Plan], engines: Mapping[str, EngineChoice], environments: Mapping[str, Environment]
 ) -> list[Plan]:
-    """The plans, their cases with a cache key where their engine is a registered one whose code is identified."""
-    codes = {one.word: code_of(one, environments.get(one.word)) for one in engines if one.kind == "registered"}
+    """The plans, their cases with a cache key where their engine is a registered one whose code is identified.
+
+    `engines` are by word.
+    """
+    codes = {word: code_of(one, environments.get(word)) for word, one in engines.items() if one.kind == "registered"}
     released = {word: code for word, code in codes.items() if code.released}
     return [
         replace(plan, case=replace(plan.case, cache_key=key_of(plan.case, released[plan.word].digest)))

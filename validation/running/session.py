@@ -92,7 +92,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     title, requests, typed = make_requests(store, options)
     with running_engines((request.engine for request in requests), options.progress) as (pool, environments):
         plans = without_doubles(runner.plan_cases(pool, requests))
-        plans = with_cache_keys(plans, [request.engine for request in requests], environments)
+        plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         if all(plan.unavailable for plan in plans):
             raise RunError(f"nothing could be run: {plans[0].unavailable}")
         scenes = {plan.case.scene_hash: plan.scenario.scene for plan in plans}
@@ -164,7 +164,7 @@ def resume_session(store: Store, options: Options) -> Session:
                     f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
-        plans = with_cache_keys(plans, [request.engine for request in requests], environments)
+        plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         owed = [plan for plan in plans if case_key(plan.case) not in done]
         return _finished(OpenRun(store, pool, run, options), f"run {run}, resumed", plans, owed, scenarios)
 
@@ -207,7 +207,7 @@ def running_engines(
 
     Raises SettingError and BuildError, as far as can be known before any environment is made.
     """
-    choices = list(engines)
+    choices = list({(choice.label, choice.profile): choice for choice in engines}.values())
     check_settings(choices, profile)
     environments = environments_of(choices, progress)
     warm_kernels(progress)

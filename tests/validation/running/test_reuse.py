@@ -28,7 +28,7 @@ STACK = scenario_of("stack:n=3")
 
 def plan_of(scenario: str = "stack", engine: str = "pymunk", **given: Any) -> Plan:
     made = Plan(case=case(scenario, engine, **given), scenario=STACK, scene_text="", word=engine)
-    return with_cache_keys([made], [engine_of(engine)], {})[0]
+    return with_cache_keys([made], {engine: engine_of(engine)}, {})[0]
 
 
 def completed(plan: Plan, value: float = 4e-4) -> Result:
