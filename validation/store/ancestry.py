@@ -5,7 +5,7 @@ the project's history is.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,6 +123,16 @@ def latest_first(ranks: Mapping[int, int], case: Any) -> list[Any]:
     them so, and no more are read than looked at."""
     late = any(run != rank for run, rank in ranks.items())
     return [Run.rank.desc(), case.id.desc()] if late else [case.id.desc()]
+
+
+def backfilled(connection: Connection, where: Sequence[Any]) -> list[int]:
+    """Of the runs that `where` is of, those that were made after one of a later commit."""
+    found, latest = [], 0
+    for row in connection.execute(select(Run.id, Run.rank).where(*where).order_by(Run.id)):
+        if row.rank < latest:
+            found.append(row.id)
+        latest = max(latest, row.rank)
+    return found
 
 
 def put_in_order(connection: Connection) -> None:

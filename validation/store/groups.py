@@ -21,7 +21,7 @@ from validation.review.groups import (
 )
 from validation.review.ledger import Act, Entry, Mark, Statement
 from validation.store import judgements, ledger, models, runs
-from validation.store.ancestry import BaseRevision, base_revision, latest_first, others, ranks
+from validation.store.ancestry import BaseRevision, backfilled, base_revision, others, ranks
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.since import PRINTS, fingerprint_of, run_refs
@@ -76,7 +76,7 @@ def groups(connection: Connection, run: int, *, closed: bool = False) -> list[Gr
     of_branch = (Run.branch == seen_from.branch, Run.id <= run, Run.id.not_in(foreign_commits))
     histories = _histories(connection, of_branch, seen_from.branch)
     rank = ranks(connection)
-    latest = _latest(connection, of_branch, [row.last for row in histories], rank)
+    latest = _latest(connection, of_branch, [row.last for row in histories])
     # Where a case has become something else, the group has it of which that is.
     histories = [
         row for row in histories if latest[row.last].group_id in (row.group_id, None) or latest[row.last].word in GONE
@@ -214,22 +214,19 @@ def _histories(connection: Connection, of_branch: Sequence[Any], branch: str) ->
     return list(connection.execute(query))
 
 
-def _latest(
-    connection: Connection, of_branch: Sequence[Any], cases: Sequence[int], rank: Mapping[int, int]
-) -> dict[int, Any]:
+def _latest(connection: Connection, of_branch: Sequence[Any], cases: Sequence[int]) -> dict[int, Any]:
     """By the numbers of cases: the latest judged case of the same history, by the order of commits, up to this run and
-    on this branch."""
-    later, judged, accepted = aliased(Case), aliased(Verdict), aliased(Case)
-    newest = (
-        select(later.id)
-        .join(judged, judged.case_id == later.id)
-        .join(Run, Run.id == later.run_id)
-        .where(later.identity_key == Case.identity_key, later.engine_label == Case.engine_label, *of_branch)
-        .order_by(*latest_first(rank, later))
-        .limit(1)
-        .correlate(Case)
-        .scalar_subquery()
-    )
+    on this branch.
+
+    What is older than the newest case of a run that did not come late is of an earlier commit than that, so it is not
+    read: a history may be thousands of runs long, with many late ones.
+    """
+    not_in_order = backfilled(connection, of_branch)
+    in_order = _newest(of_branch, aliased(Case), [Run.id.not_in(not_in_order)] if not_in_order else [])
+    newest, accepted = in_order, aliased(Case)
+    if not_in_order:
+        later = aliased(Case)
+        newest = _newest(of_branch, later, [later.id >= func.coalesce(in_order, 0)], [Run.rank.desc()])
     pair = select(Case.id.label("case"), newest.label("later")).where(Case.id.in_(cases)).subquery()
     query = (
         select(pair.c.case, Case.id, Case.run_id, Verdict.word, GroupMember.group_id)
@@ -241,6 +238,20 @@ def _latest(
         .outerjoin(accepted, accepted.id == EntryCase.case_id)
     )
     return {row.case: row for row in connection.execute(query)}
+
+
+def _newest(of_branch: Sequence[Any], later: Any, where: Sequence[Any], order: Sequence[Any] = ()) -> Any:
+    """The number of the newest judged one of these, in this order, of the history of the query's case."""
+    judged = aliased(Verdict)
+    query = (
+        select(later.id)
+        .join(judged, judged.case_id == later.id)
+        .join(Run, Run.id == later.run_id)
+        .where(later.identity_key == Case.identity_key, later.engine_label == Case.engine_label, *of_branch, *where)
+        .order_by(*order, later.id.desc())
+        .limit(1)
+    )
+    return query.correlate(Case).scalar_subquery()
 
 
 def _occurrences(

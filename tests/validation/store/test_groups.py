@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from tests.validation.store.made import case, failed, falling, info, judged, measurement, result
 from validation.judging.verdict import Findings
@@ -65,6 +67,25 @@ def test_verdicts_of_one_commit_engine_and_kind_are_one_group(store: Store) -> N
     for group in groups:
         assert (group.since.run, group.since.commit, group.good and group.good.run) == (run, "bbbb", accepted)
         assert (group.state, group.light, group.fails) == ("new", "red", True)
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_the_latest_verdict_is_that_of_the_latest_commit_however_late_runs_came(store: Store) -> None:
+    """In several orders in which the commits of the runs may follow one another, one the reverse of how they came."""
+    good(store, STACK)
+    words = {}
+    for commit in "bcde":
+        results = [moved(STACK, 4e-4, 0.0)] if commit == "d" else bad(STACK)
+        run = checked(store, commit, *results)
+        words[run] = "pass" if commit == "d" else "regressed"
+    with sa.create_engine(f"sqlite:///{store.name}").connect() as connection:
+        for order in [*permutations(words)][::-5]:
+            for rank, number in enumerate(order, 10):
+                connection.execute(sa.text(f"UPDATE runs SET rank = {rank} WHERE id = {number}"))
+            connection.commit()
+            for seen_from in words:
+                (last,) = {m.occurrence.latest for g in store.groups(seen_from, closed=True) for m in g.members}
+                assert last == words[next(one for one in reversed(order) if one <= seen_from)], (order, seen_from)
 
 
 def test_the_first_bad_commit_stays_while_it_lasts_and_the_key_with_it(store: Store) -> None:
