@@ -139,15 +139,15 @@ def shoot(folder: Path, out: Path | None = None) -> None:
 
 
 def picture(page: Any, path: Path, most: int) -> None:
-    """The page, `most` pixels of it, its replay at rest after a third of the time; few colours, so that it is small."""
+    """The page, `most` pixels of it, its replay at rest after a third of the time; the docs' in few colours."""
     from PIL import Image
 
     page.wait_for_selector("h1.page")
     page.wait_for_timeout(4000)
     width = page.viewport_size["width"]
     for frame in page.frames[1:]:
-        if "/play/" in frame.url:
-            frame.wait_for_selector("#measured td", timeout=60_000)
+        while "/play/" in frame.url and not is_measured(frame):
+            page.wait_for_timeout(500)
     players = [frame for frame in page.frames[1:] if frame.query_selector("#slider")]
     for frame in players:
         frame.evaluate("setRunning(false); slider.value = slider.max / 3; slider.oninput()")
@@ -159,7 +159,14 @@ def picture(page: Any, path: Path, most: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(path))
     page.set_viewport_size({"width": width, "height": 900})
-    Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+    if most == MOST:
+        Image.open(path).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def is_measured(playground: Any) -> bool:
+    """Each engine's motion: the last row has its bits."""
+    cells = playground.query_selector_all("#measured tr:last-child td")
+    return bool(cells) and all(cell.inner_text() for cell in cells)
 
 
 def wait_for(address: str) -> None:

@@ -63,7 +63,7 @@ def show() -> None:
     with right:
         history(result, run)
     section("Reproduce")
-    st.code(f"upright run {rerun_arguments([case])}", language="shell")
+    st.code(f"upright run {rerun_arguments([case])}", language="shell", wrap_lines=True)
     with st.expander("Settings and provenance"):
         provenance(result, run)
 

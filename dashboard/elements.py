@@ -87,9 +87,11 @@ img.spark { display: block; max-width: none; }
 [data-testid="stMultiSelect"] [data-tag] { background-color: #2f6f9f; color: #ffffff; }
 [data-testid^="stBaseButton-primary"] p { color: light-dark(#ffffff, #10161c); }
 nav.pages { display: none; }
-[data-testid="stButtonGroup"] button { margin-left: 0; border-left-style: solid; }
+[data-variant="segmented_control"]:not([aria-checked="true"]) {
+  border-left-color: rgba(128, 128, 128, 0.5) !important; }
+[data-variant="segmented_control"] + [data-variant="segmented_control"] { margin-left: -1px; }
 @media (max-width: 767px) {
-  .matrix td.scenario { min-width: 7em; }
+  .matrix td.scenario { min-width: 8em; }
   .matrix td.value { min-width: 6.5em; }
   nav.pages { display: flex; flex-wrap: wrap; gap: 0 6px; }
   nav.pages a { padding: 8px 6px; min-height: 24px; }
@@ -106,7 +108,7 @@ nav.pages { display: none; }
   .grid.wide td[data-head]:not([data-head=""]) { padding-left: 6.6em; min-height: 1.7em; }
   .grid.wide td[data-head]:not([data-head=""])::before { content: attr(data-head); position: absolute; left: 0;
     width: 6.8em; color: var(--soft); font-size: 0.78rem; }
-  .grid .word { white-space: normal; overflow-wrap: anywhere; }
+  .grid.wide .word { white-space: normal; overflow-wrap: anywhere; }
 }
 </style>
 """

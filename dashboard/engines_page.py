@@ -108,7 +108,7 @@ def costs(results: Sequence[Result]) -> None:
         alt.Chart(frame)
         .mark_point(filled=True, size=80, opacity=0.8)
         .encode(
-            x=alt.X("cost:Q", scale=alt.Scale(type="log"), title="time of a step (µs), machine not quiet"),
+            x=alt.X("cost:Q", scale=alt.Scale(type="log"), title="time of a step (µs), on a busy machine"),
             y=alt.Y("error:Q", scale=alt.Scale(type="log"), title=title, axis=alt.Axis(format="~e")),
             color=alt.Color(
                 "engine:N",

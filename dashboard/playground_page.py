@@ -15,4 +15,4 @@ def show() -> None:
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     theme = getattr(st.context.theme, "type", None)
     src = f"{'/' + base if base else ''}/play/page{f'?theme={theme}' if theme else ''}"
-    st.iframe(src, height=1500, alt="the playground: controls, the scene on each engine, curves, measurements")
+    st.iframe(src, height=800, alt="the playground: controls, the scene on each engine, curves, measurements")

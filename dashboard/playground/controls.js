@@ -15,7 +15,7 @@ function fromRange(slider, position) {
   return slider.whole ? Math.round(value) : Number(value.toPrecision(4));
 }
 const shown = (slider, value) =>
-  `${typeof value === "number" ? Number(value.toPrecision(4)) : value}${slider.unit ? ` ${slider.unit}` : ""}`;
+  `${typeof value === "number" ? Number(value.toPrecision(4)) : value}${slider.unit ? ` ${slider.unit.replace("^2", "²")}` : ""}`;
 
 /** A labelled control; `act(value)` at each change, at most eight times a second while a slider moves. */
 function control(slider, act) {
