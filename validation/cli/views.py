@@ -8,14 +8,15 @@ import click
 
 from validation.cli.arguments import database_arguments, without_password
 from validation.running.comparing import Compared
-from validation.running.options import Options, Stopped
+from validation.running.options import Options, Stopped, UnstoredError
 from validation.running.session import Session
 from validation.store import Store
 
 
 @contextmanager
 def resumable(database: str) -> Iterator[None]:
-    """Ctrl-C in here ends the command with 130, after a line on what is stored and how to go on."""
+    """What is stored and how to go on, in a line: Ctrl-C in here ends the command with 130, a database that fails
+    ends it with 2."""
     try:
         yield
     except Stopped as stopped:
@@ -24,6 +25,10 @@ def resumable(database: str) -> Iterator[None]:
         go_on = f"upright run --resume{database_arguments(database)}"
         click.echo(stored if run.finished else f"{stored}   Go on: {go_on}", err=True)
         sys.exit(130)
+    except UnstoredError as failed:
+        where = database if failed.saved is None else failed.saved
+        go_on = f"   Go on: upright run --resume{database_arguments(where)}" if where else ""
+        raise click.ClickException(f"{failed}.{go_on}") from None
 
 
 def store_comparison(store: Store, done: Compared, command: str) -> tuple[int, list[str]]:

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from validation.store.errors import LostFileError, StoreError
+
 if TYPE_CHECKING:  # every command reads words, few run anything
     from validation.records.stored import StoredRun
     from validation.review.lineage import Lineage
@@ -27,6 +29,14 @@ class Stopped(KeyboardInterrupt):
     def __init__(self, run: StoredRun) -> None:
         super().__init__()
         self.run = run
+
+
+class UnstoredError(RunError):
+    """The database failed while cases ran; what was done before is stored."""
+
+    def __init__(self, error: StoreError, run: int, stored: int, planned: int) -> None:
+        super().__init__(f"{error}. {stored} of {planned} cases are stored as run {run}")
+        self.saved = error.saved if isinstance(error, LostFileError) else None  # another database that has them
 
 
 class Bar(Protocol):
@@ -83,3 +93,4 @@ class OpenRun:
     pool: Pool
     number: int
     options: Options
+    stored: set[str] = field(default_factory=set)  # keys of the cases that this session has stored

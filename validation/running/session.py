@@ -26,7 +26,7 @@ from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache, runner
 from validation.running.ensembles import ensembles_of
 from validation.running.environments import Environment, commands_of, environments_of, is_here, is_made
-from validation.running.options import OpenRun, Options, Progress, RunError, Stopped
+from validation.running.options import OpenRun, Options, Progress, RunError, Stopped, UnstoredError
 from validation.running.orders import with_orders
 from validation.running.processes.pool import Pool
 from validation.running.promises import with_motions, with_promises
@@ -35,6 +35,7 @@ from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cach
 from validation.running.runner import Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
 from validation.store import Baseline, Store
+from validation.store.errors import StoreError
 from validation.store.stored_scenarios import stored_scenario
 
 SAVE_EVERY = 16  # results in one transaction, at most,
@@ -173,6 +174,7 @@ def _finished(
     run: OpenRun, title: str, plans: list[Plan], owed: list[Plan], scenarios: Mapping[str, Scenario]
 ) -> Session:
     """What the run owes is simulated, and all its plans are measured further and judged. `scenarios` by case key."""
+    before = run.store.run(run.number)
     try:
         reuse = reuse_of(run, owed)
         fresh, totals = _execute(run, title, owed, reuse)
@@ -186,6 +188,8 @@ def _finished(
         return replace(session, times=described, doubtful=dropped, ensembles=ensembles, differing=reuse.differing)
     except KeyboardInterrupt:
         raise Stopped(run.store.run(run.number)) from None
+    except StoreError as error:
+        raise UnstoredError(error, run.number, before.done + len(run.stored), before.planned) from error
 
 
 def asked_of(options: Options) -> dict[str, Any]:
@@ -247,6 +251,7 @@ def _execute(run: OpenRun, title: str, plans: list[Plan], reuse: Reuse) -> tuple
     compare_checked(run, reuse, results.values())
     taken = reuse.taken(plans)
     run.store.save_results(run.number, list(taken.values()))
+    run.stored.update(taken)
     results |= taken
     if doubtful := [plan for plan in plans if case_key(plan.case) not in results]:
         more, spent = _simulated(run, "simulated once more", doubtful)
@@ -264,6 +269,7 @@ def _simulated(run: OpenRun, title: str, plans: list[Plan]) -> tuple[dict[str, R
 
     def save() -> None:
         run.store.save_results(run.number, unsaved)
+        run.stored.update(result.key for result in unsaved)
         unsaved.clear()
         saved[:] = [time.monotonic()]
 
@@ -278,8 +284,12 @@ def _simulated(run: OpenRun, title: str, plans: list[Plan]) -> tuple[dict[str, R
 
         try:
             totals = runner.execute(run.pool, plans, run.options.limits, on_result)
-        finally:
+        except StoreError:  # which another attempt would wait for once more
+            raise
+        except BaseException:
             save()
+            raise
+        save()
     return results, totals
 
 

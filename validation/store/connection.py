@@ -3,21 +3,35 @@
 import signal
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import wraps
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    IntegrityError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 
-from validation.store.errors import StoreError
+from validation.store.errors import LostConnectionError, StoreError
 from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, opened
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
 CONNECT_TIMEOUT = 10  # s to reach a server
+RETRY_LIMIT = 30.0  # s for a server that was there to come back, as when it is restarted,
+RETRY_EVERY = 0.5  # and s between two attempts
+REPEATS = 2  # of a transaction in the midst of which the connection was lost
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def connect(where: str) -> tuple[Engine, str]:
@@ -76,7 +90,7 @@ def _sqlite(url: URL, path: Path) -> Engine:
 
 @contextmanager
 def reading(engine: Engine, name: str) -> Iterator[Connection]:
-    with in_one_line(name), engine.connect() as connection, connection.begin():
+    with in_one_line(name), _connected(engine) as connection, connection.begin():
         yield connection
 
 
@@ -84,11 +98,36 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
     """One transaction: all of it, or nothing. Ctrl-C comes after it. Raises LostFileError."""
     ours = engine.execution_options(writes=True)
-    with uninterrupted(), in_one_line(name), ours.connect() as connection:
+    with uninterrupted(), in_one_line(name), _connected(ours) as connection:
         with connection.begin():
             yield connection
         if file := connection.get_execution_options().get("file"):
             file.must_be_there(opened(connection))
+
+
+def _connected(engine: Engine) -> Connection:
+    """A server that is restarted meanwhile is waited for. Nothing has begun yet, so nothing is done twice."""
+    deadline = time.monotonic() + RETRY_LIMIT
+    while True:
+        try:
+            return engine.connect()
+        except OperationalError:
+            if engine.dialect.name == "sqlite" or time.monotonic() > deadline:
+                raise
+            time.sleep(RETRY_EVERY)
+
+
+def repeatable(method: Callable[P, R]) -> Callable[P, R]:
+    """Done again where the connection was lost in the midst of it: of methods that change nothing the second time."""
+
+    @wraps(method)
+    def repeated(*arguments: P.args, **named: P.kwargs) -> R:
+        for _ in range(REPEATS):
+            with suppress(LostConnectionError):
+                return method(*arguments, **named)
+        return method(*arguments, **named)
+
+    return repeated
 
 
 def insert_new(connection: Connection, table: Any, row: dict[str, Any]) -> None:
@@ -127,6 +166,8 @@ def in_one_line(name: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
+        if error.connection_invalidated:
+            raise LostConnectionError(f"{name}: the connection was lost ({_why(error)})") from error
         raise StoreError(f"{name}: {_why(error)}") from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {' '.join(str(error).split())}") from error

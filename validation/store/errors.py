@@ -5,6 +5,10 @@ class StoreError(RuntimeError):
     """A database that cannot be reached or used, or something asked for that is not in it."""
 
 
+class LostConnectionError(StoreError):
+    """To a server, in the midst of a transaction, of which nothing or all was done."""
+
+
 class LostFileError(StoreError):
     """The file was deleted while it was written to."""
 

@@ -116,14 +116,14 @@ class Pool:
 
         A server that died answers its open requests with outcome "crashed"; one that an engine has stopped is killed.
         """
-        due = [(moment, one) for one in self.remotes for moment in one.due.values()]
-        if due:
-            moment, first = min(due, key=lambda one: one[0])
-            left = max(0.0, moment - time.monotonic())
-            if not left:
-                first.process.kill()
+        due = min([(moment, one.process.pid, one) for one in self.remotes for moment in one.due.values()], default=None)
+        if due is not None:
+            left = max(0.0, due[0] - time.monotonic())
             timeout = left if timeout is None else min(timeout, left)
-        for key, events in self._selector.select(timeout):
+        events_of = self._selector.select(timeout)
+        if due is not None and not events_of and time.monotonic() >= due[0]:
+            due[2].process.kill()
+        for key, events in events_of:
             if key.data is None:
                 continue
             remote: Remote = key.data
