@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import reading
+from dashboard import inbox_search, reading
 from dashboard.elements import (
     age,
     case_html,
@@ -23,6 +23,7 @@ from dashboard.elements import (
     together,
     unfinished,
 )
+from dashboard.inbox_search import NEW, STANDING
 from validation.judging.verdict import MEANING, Verdict, standing
 from validation.records.names import metric_name
 from validation.records.quantities import counted, quantity
@@ -31,14 +32,11 @@ from validation.report import sentences
 from validation.report.effect import Effect
 from validation.review.groups import STATES, Group, Member
 from validation.store import Baseline, StoredRun
-from validation.store.overview import BranchState
+from validation.store.overview import BranchState, NewCase
 
 MOST = 25  # groups shown at once
 MOST_LIMITS = 10  # standing defects
-STANDING, NEW = "standing defect", "new"
 SPARK = 40  # runs of a sparkline
-GRAVEST = "gravest"
-ORDERS = (GRAVEST, "newest", "most cases", "scenario")
 
 
 def show() -> None:
@@ -57,22 +55,28 @@ def show() -> None:
     state = reading.state(run)
     with top:
         sentence(run, verdicts, groups, state)
+    new: Sequence[NewCase] = state.unaccepted
     with right:
         chosen, of_limits, of_new = filtered(groups, wrong, state)
-        chosen = ordered(matching(chosen)) if groups else chosen
-    if groups and chosen:
+        new, wrong = new if of_new else (), wrong if of_limits else []
+        if groups or state.unaccepted or wrong:
+            search = inbox_search.asked()
+            chosen = search.of(chosen, inbox_search.of_group)
+            new = search.of(new, inbox_search.of_new)
+            wrong = search.of(wrong, inbox_search.of_defect)
+    if chosen:
         first(run, chosen[0], verdicts)
         table(run, chosen[:MOST])
         if len(chosen) > MOST:
             paragraph(f"{len(chosen) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")
-    elif groups and not of_limits and not of_new:
+    elif (groups or of_limits or of_new) and not new and not wrong:
         paragraph("None of these.", "soft")
     elif not groups and not state.unaccepted:
         paragraph("Nothing to look at: as accepted, or nothing is accepted to compare with.", "lead")
         paragraph(f"{go(reading.link('engines', run=run.number), 'All scenarios and engines')}", "said")
-    if of_new:
-        unaccepted(run, state)
-    if of_limits:
+    if new:
+        unaccepted(run, new)
+    if wrong:
         laws(run, wrong)
 
 
@@ -161,58 +165,12 @@ def filtered(groups: Sequence[Group], wrong: Sequence[Verdict], state: BranchSta
     return chosen, bool(wrong) and (not asked or STANDING in asked), NEW in counts and (not asked or NEW in asked)
 
 
-def matching(groups: Sequence[Group]) -> list[Group]:
-    """Those in which every word asked for occurs: in a case, its metrics or the first commit. The words are in the
-    address."""
-    words = st.text_input(
-        "Find in the groups",
-        st.query_params.get("find", ""),
-        key="find",
-        placeholder="scenario, engine, metric, commit",
-    )
-    remember("find", words.strip())
-    return [group for group in groups if all(word in described(group) for word in words.lower().split())]
-
-
-def described(group: Group) -> str:
-    """All that a search may find a group by, in lower case."""
-    found_by = [group.kind, group.engine, str(group.since), state_name(group.state)]
-    for member in group.members:
-        verdict = member.verdict
-        found_by.append(verdict.case.label)
-        metrics = [change.metric for change in verdict.changes] + [defect.metric for defect in verdict.defects]
-        found_by += [metric_name(metric, verdict.case) for metric in metrics]
-    return " ".join(found_by).lower()
-
-
-def ordered(groups: Sequence[Group]) -> list[Group]:
-    """The gravest first, unless the address or the reader asks for another order."""
-    asked = st.query_params.get("sort", GRAVEST)
-    order = st.segmented_control("Sort", ORDERS, default=asked if asked in ORDERS else GRAVEST, key="sort") or GRAVEST
-    remember("sort", order if order != GRAVEST else "")
-    if order == "newest":
-        return sorted(groups, key=lambda group: group.since.when, reverse=True)
-    if order == "most cases":
-        return sorted(groups, key=lambda group: len(group.members), reverse=True)
-    if order == "scenario":
-        return sorted(groups, key=lambda group: group.worst.verdict.case.label)
-    return list(groups)
-
-
-def remember(name: str, value: str) -> None:
-    """In the address; not there where nothing is chosen."""
-    if value:
-        st.query_params[name] = value
-    elif name in st.query_params:
-        del st.query_params[name]
-
-
-def unaccepted(run: StoredRun, state: BranchState) -> None:
+def unaccepted(run: StoredRun, new: Sequence[NewCase]) -> None:
     """Cases with nothing accepted to compare with: what they measured."""
     section("New: nothing is accepted to compare with")
     rows = []
-    for number in state.unaccepted[:MOST]:
-        result = reading.result(number)
+    for one in new[:MOST]:
+        result = reading.result(one.number)
         value = next((m for m in result.measurements if m.metric == result.headline), None)
         measured = (
             f"{text(metric_name(value.metric, result.case))} {text(quantity(value.value, value.unit))}"
@@ -220,16 +178,13 @@ def unaccepted(run: StoredRun, state: BranchState) -> None:
             else text(result.outcome.replace("_", " "))
         )
         rows.append(
-            (case_html(result.case), measured, f"run {result.run}", go(reading.link("case", case=number), "Case"))
+            (case_html(result.case), measured, f"run {result.run}", go(reading.link("case", case=one.number), "Case"))
         )
     grid(("case", "measured", "judged in", ""), rows, testid="new")
-    if len(state.unaccepted) > MOST:
-        paragraph(
-            f"{len(state.unaccepted) - MOST} more, on {go(reading.link('engines', run=run.number), 'Engines')}.", "soft"
-        )
-    paragraph(
-        f"Accept them: <code>upright accept --kind new --run {run.number} --reason &quot;...&quot;</code>", "soft"
-    )
+    if len(new) > MOST:
+        paragraph(f"{len(new) - MOST} more, on {go(reading.link('engines', run=run.number), 'Engines')}.", "soft")
+    command = f"upright accept --kind new --run {run.number} --reason &quot;...&quot;"
+    paragraph(f"Accept all that is new in this run: <code>{command}</code>", "soft")
 
 
 def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None:

@@ -1,9 +1,9 @@
-"""Groups of the Inbox are found and sorted; what is compared has one unit."""
+"""What the Inbox lists is found and sorted; what is compared has one unit."""
 
 from __future__ import annotations
 
 from dashboard import reading
-from tests.dashboard.test_deciding import accepted, broken_and_regressed, checked, store
+from tests.dashboard.test_deciding import GOOD, accepted, broken_and_regressed, checked, store
 from tests.dashboard.test_pages import shown, words
 from validation.store import Store
 
@@ -30,6 +30,24 @@ def test_groups_are_found_and_sorted_and_both_are_in_the_address(store: Store) -
     page = shown("inbox")
     page.text_input(key="find").set_value("dominoes").run()
     assert page.query_params["find"] in ("dominoes", ["dominoes"])
+
+
+def test_new_cases_and_standing_defects_are_found_and_sorted_by_the_same_words(store: Store) -> None:
+    accepted(store, {"stack": 0.2, "pile": 0.3})
+    checked(store, {"stack": 0.2, "pile": 0.3, "dominoes": GOOD, "chain": GOOD})
+
+    def rows(**query: str) -> str:
+        """Of new cases, then of standing defects."""
+        return words(shown("inbox", **query)).partition("against the baseline")[2]
+
+    whole, by_scenario = rows(), rows(sort="scenario")
+    assert whole.index("dominoes") < whole.index("chain") < whole.index("pile") < whole.index("stack")
+    assert by_scenario.index("chain") < by_scenario.index("dominoes") < by_scenario.index("pile")
+    found = rows(find="chain:n=10 pymunk@fair")
+    assert "chain" in found and not any(name in found for name in ("dominoes", "pile", "stack"))
+    found = rows(find="Stack:n=10 penetration mean")
+    assert "stack" in found and not any(name in found for name in ("dominoes", "pile", "chain"))
+    assert "None of these" in rows(find="nothing-of-the-kind")
 
 
 def test_a_comparison_has_one_unit(store: Store) -> None:

@@ -2,12 +2,15 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, select, text
 
 from validation.judging.trends import Trend, trend
 from validation.records import case as records
 from validation.records.measurement import Measurement
+from validation.records.names import with_profile
 from validation.records.stored import Baseline, Point, StoredRun
 from validation.review.lineage import main_branches
 from validation.store import judgements, ledger, models, runs
@@ -17,7 +20,23 @@ Case, Run, Verdict = models.Case, models.Run, models.Verdict
 STATE_RUNS = 200  # runs of a branch: what none of them has judged is none of its cases any more
 HISTORY = 1000  # values of a metric that are looked back on
 POINT_OF_RUN = ("started", "commit", "message", "author", "branch", "machine")
+OF_NEW = ("label", "scenario", "parameters", "headline")
 POINT_OF_CASE = ("engine_label", "engine_version", "outcome", "trajectory_hash")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewCase:
+    """A case with nothing accepted to compare with, by what it is found."""
+
+    number: int
+    label: str
+    engine: str  # as typed, with its profile
+    scenario: str
+    parameters: str  # JSON
+    headline: str  # its metric
+    run: int  # that judged it
+    commit: str
+    started: datetime  # of that run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +45,7 @@ class BranchState:
 
     words: Mapping[str, int]  # word -> cases
     elsewhere: Mapping[str, int]  # likewise, those that this run has not judged
-    unaccepted: tuple[int, ...]  # numbers of cases with nothing accepted to compare with, those of this run first
+    unaccepted: tuple[NewCase, ...]  # those of this run first
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,13 +100,15 @@ class Overview(Database):
             counted = judged.join(Case, Case.id == newest.c.id).group_by(Verdict.word, here)
             rows = connection.execute(counted).all()
             fresh = (
-                select(Case.id)
+                select(Case.id, Case.engine_label, Case.profile, Case.run_id, *(getattr(Case, name) for name in OF_NEW))
+                .add_columns(Run.commit, Run.started)
                 .join(newest, newest.c.id == Case.id)
                 .join(Verdict, Verdict.case_id == Case.id)
+                .join(Run, Run.id == Case.run_id)
                 .where(Verdict.word == "new")
                 .order_by(here.desc(), Case.id)
             )
-            unaccepted = tuple(connection.execute(fresh).scalars())
+            unaccepted = tuple(map(_new_case, connection.execute(fresh)))
         words: dict[str, int] = {}
         elsewhere: dict[str, int] = {}
         for word, is_here, count in rows:
@@ -192,3 +213,14 @@ class Overview(Database):
             machine=run.info.machine,
             accepted_run=baseline.run if baseline else 0,
         )
+
+
+def _new_case(row: Any) -> NewCase:
+    return NewCase(
+        number=row.id,
+        engine=with_profile(row.engine_label, row.profile),
+        run=row.run_id,
+        commit=row.commit,
+        started=row.started,
+        **{name: getattr(row, name) for name in OF_NEW},
+    )
