@@ -270,9 +270,11 @@ def _extent(scene: Scene, tracks: Sequence[Track]) -> tuple[Array, Array]:
     start = np.array([body.position for body in scene.bodies if not body.fixed])
     span = 3.0 * float(np.max(np.ptp(start, axis=0))) + 12.0 * size
     curves = [np.array(joint.points) for joint in scene.joints if isinstance(joint, TrackJoint)]
-    span += float(max((np.max(np.ptp(points, axis=0)) for points in curves), default=0.0))
+    span += float(max((np.max(np.ptp(curve, axis=0)) for curve in curves), default=0.0))
     near = cloud[(np.abs(cloud - middle) < span).all(axis=1)]
     low, high = near.min(axis=0) - 1.3 * size, near.max(axis=0) + 1.3 * size
+    for curve in curves:
+        low, high = np.minimum(low, curve.min(axis=0) - size), np.maximum(high, curve.max(axis=0) + size)
     for b in scene.boundaries:
         if b.kind in ("bowl", "hollow-sphere"):
             low = np.minimum(low, np.array(b.center) - 1.05 * b.radius)
