@@ -130,7 +130,10 @@ function tick(stamp) {
     clock = Math.min(clock, most + scene.interval / 2);
     goOn(Math.floor(clock / scene.interval) + LEAD);
     showTime(); draw();
-    if (Math.round(stamp / 16.7) % 6 === 0) drawPlots();
+    if (Math.round(stamp / 16.7) % 6 === 0) {
+      drawPlots();
+      for (const {index} of views) if (!state.panels[index].live) showWords(index);
+    }
     frameTimes.push(performance.now() - began);
     if (frameTimes.length > 1000) frameTimes.shift();
   }
@@ -275,7 +278,7 @@ on("record", record => {
   record.link = rememberIn(fits ? record.address : "");
   const done = [record.pulls ? `${record.pulls} ${record.pulls === 1 ? "pull" : "pulls"}` : "",
     record.keys ? `${record.keys} ${record.keys === 1 ? "key" : "keys"}` : ""].filter(Boolean).join(", ");
-  byId("inputs").textContent = done ? `Recorded: ${done}. They are part of the scene.` : "";
+  byId("inputs").textContent = done ? `Recorded as part of the scene: ${done}.` : "";
   byId("forget").hidden = !done;
   if (record.stored) share(record);
 });
@@ -284,6 +287,8 @@ on("taken", taken => {
   link.href = URL.createObjectURL(new Blob([taken.scene], {type: "application/json"}));
   link.download = taken.file;
   byId("command").value = taken.command; byId("python").value = taken.python;
+  // In the middle of the frame, which is as high as the page, nobody would see it.
+  byId("taking").style.top = `${byId("take").getBoundingClientRect().bottom + 8}px`;
   byId("taking").showModal();
 });
 

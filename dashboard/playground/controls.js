@@ -22,22 +22,25 @@ function control(slider, act) {
   const row = document.createElement("label"), title = document.createElement("span");
   row.className = "row";
   title.textContent = slider.title;
-  row.title = slider.help;
   row.append(title);
+  const explained = () => {
+    if (slider.help) row.append(Object.assign(document.createElement("small"), {textContent: slider.help}));
+    return row;
+  };
   if (slider.choices.length || typeof slider.value === "boolean") {
     const select = document.createElement("select");
     for (const choice of slider.choices.length ? slider.choices : ["true", "false"]) select.add(new Option(choice));
     select.value = String(slider.value);
     select.onchange = () => act(slider.choices.length ? select.value : select.value === "true");
     row.append(select);
-    return row;
+    return explained();
   }
   if (typeof slider.value === "string") {
     const input = document.createElement("input");
     input.type = "text"; input.value = slider.value;
     input.onchange = () => act(input.value);
     row.append(input);
-    return row;
+    return explained();
   }
   const output = document.createElement("output"), range = document.createElement("input");
   Object.assign(range, {type: "range", min: 0, max: STEPS, step: 1});
@@ -59,7 +62,7 @@ function control(slider, act) {
   };
   range.onchange = send;
   row.append(output, range);
-  return row;
+  return explained();
 }
 
 let busySlider = null;

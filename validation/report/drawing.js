@@ -95,8 +95,10 @@ function pathEnd(path, time) {
   return start.map((v, i) => v + share * (end[i] - v));
 }
 
-/** With a prefix: 20 mN, 5 kN. */
+/** With a prefix where people write one: 20 mN, 5 kN, 0.4 rad/s. */
+const PREFIXED = ["m", "s", "m/s", "J", "N"];
 function withUnit(value, unit) {
+  if (!PREFIXED.includes(unit)) return `${Number(value.toPrecision(3))} ${unit}`.trim();
   const prefixes = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
   const [factor, prefix] = prefixes.find(([size]) => Math.abs(value) >= 0.9995 * size) || [1, ""];
   return `${Number((value / factor).toPrecision(3))} ${prefix}${unit}`;

@@ -97,7 +97,14 @@ def _of_scene(setup: Setup, scene: Scene) -> Iterator[Slider]:
         for name, high in (("friction", 1.5), ("restitution", 1.0)):
             largest = max(getattr(member, name) for member in members)
             yield _ranged(
-                group="scene", name=name, title=name, value=largest, default=largest, low=0.0, high=high, help="of all"
+                group="scene",
+                name=name,
+                title=name,
+                value=largest,
+                default=largest,
+                low=0.0,
+                high=high,
+                help="of all bodies",
             )
     heaviest = max(body.mass or 0.0 for body in scene.bodies)
     yield _ranged(
