@@ -28,6 +28,7 @@ BUSY_LIMIT = 30.0  # s that a writer waits for another
 CONNECT_TIMEOUT = 10  # s to reach a server
 RETRY_LIMIT = 30.0  # s for a server that was there to come back, as when it is restarted,
 RETRY_EVERY = 0.5  # and s between two attempts
+NO_RIGHT = "42501"  # PostgreSQL's code of insufficient privilege
 REPEATS = 2  # of a transaction in the midst of which the connection was lost
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
 P = ParamSpec("P")
@@ -46,7 +47,7 @@ def connect(where: str) -> tuple[Engine, str]:
     except NoSuchModuleError:
         raise StoreError(f"{url.drivername}: a kind of database that SQLAlchemy does not know; {ALLOWED}") from None
     except ModuleNotFoundError as error:
-        package = f"{error.name}[binary]" if error.name == "psycopg" else error.name
+        package = "upright[postgresql]" if error.name == "psycopg" else error.name
         raise StoreError(f"{url.drivername}: needs the package {error.name!r}; pip install '{package}'") from None
 
 
@@ -189,6 +190,8 @@ def _why(error: SQLAlchemyError) -> str:
         if "malformed" in text:
             return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
         return text
+    if getattr(cause, "sqlstate", "") == NO_RIGHT:
+        return f"{text.splitlines()[0]}; this role may not do that, give a URL with one that may (docs/database.md)"
     line = next(
         (line for line in reversed(text.splitlines()) if "failed: " in line), text.splitlines()[0] if text else ""
     )

@@ -122,7 +122,6 @@ def test_a_damaged_database_is_said(tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
-    pytest.importorskip("psycopg")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -148,7 +147,7 @@ def test_words_that_are_no_database_are_refused(where: str, words: str) -> None:
 
 def test_a_driver_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    assert "pip install 'psycopg[binary]'" in refusal("postgresql://localhost/x")
+    assert "pip install 'upright[postgresql]'" in refusal("postgresql://localhost/x")
 
 
 @pytest.mark.parametrize(
