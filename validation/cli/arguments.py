@@ -7,7 +7,6 @@ import functools
 import getpass
 import math
 import os
-import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -25,6 +24,7 @@ from validation.review.lineage import LineageError
 from validation.running.kernel_cache import CacheError
 from validation.running.options import DEFAULT_DB, Options, RunError
 from validation.running.package_index import BuildError
+from validation.store.addresses import without_password as without_password
 from validation.store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -291,11 +291,6 @@ def run_asked_for(store: Store, run: int | None, database: str, *, first: str = 
         run_something = f"run something first: {first}{database_arguments(database)}"
         raise click.ClickException(f"no run is stored in {without_password(database)}; {run_something}")
     return number
-
-
-def without_password(database: str) -> str:
-    """For screens and logs; who types it again gives the password again."""
-    return re.sub(r"(://[^:/@]*):.*@", r"\1:***@", database)
 
 
 def command_line() -> str:

@@ -60,6 +60,8 @@ def _parse(where: str) -> URL:
         url = make_url(where)
     except (ArgumentError, ValueError):
         raise StoreError(f"{where.partition('://')[0]}://...: no URL that can be read; {ALLOWED}") from None
+    if url.host and "@" in url.host:  # the tail of the password would be shown as the name of the server
+        raise StoreError(f"{url.drivername}://...: more than one @; write one in a name or a password as %40")
     if url.drivername in ("postgresql", "postgres"):  # SQLAlchemy's default driver depends on its version
         url = url.set(drivername="postgresql+psycopg")
     return url
@@ -166,12 +168,23 @@ def in_one_line(name: str) -> Iterator[None]:
     """What the database refuses, as a StoreError."""
     try:
         yield
-    except DBAPIError as error:
+    except DBAPIError as failed:
+        error = first_cause(failed)
         if error.connection_invalidated:
             raise LostConnectionError(f"{name}: the connection was lost ({_why(error)})") from error
         raise StoreError(f"{name}: {_why(error)}") from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def first_cause(error: DBAPIError) -> DBAPIError:
+    """A full disk ends the transaction, and what then goes back to its savepoint finds none: that is no cause."""
+    earlier: BaseException | None = error
+    while earlier is not None and "no such savepoint" in str(error.orig):
+        earlier = earlier.__context__
+        if isinstance(earlier, DBAPIError):
+            return earlier
+    return error
 
 
 def unreachable(name: str, error: SQLAlchemyError) -> StoreError:
@@ -189,6 +202,8 @@ def _why(error: SQLAlchemyError) -> str:
             )
         if "malformed" in text:
             return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
+        if "full" in text:
+            return "the disk is full; make room on it. What was stored before is whole"
         return text
     if getattr(cause, "sqlstate", "") == NO_RIGHT:
         return f"{text.splitlines()[0]}; this role may not do that, give a URL with one that may (docs/database.md)"

@@ -9,14 +9,17 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy.exc
 
 from tests.effort import tries
-from tests.validation.store.made import case, info, result
+from tests.validation.store.made import case, falling, info, result
 from validation.store import connection, open_store
+from validation.store.addresses import without_password
 from validation.store.errors import LostFileError, StoreError
 from validation.store.sqlite_file import ELSEWHERE
 
@@ -49,6 +52,40 @@ def test_sqlite_keeps_a_write_ahead_log_and_its_foreign_keys(tmp_path: Path) -> 
 
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     assert refusal(tmp_path) == f"{tmp_path}: a folder, not a database; give the path of a file in it"
+
+
+def test_a_full_disk_is_the_cause_that_is_named_and_what_was_stored_is_whole(tmp_path: Path) -> None:
+    """A motion of 4 MB, in a file that may grow by one page."""
+    two = [case(parameters={"n": n}) for n in range(2)]
+    with open_store(tmp_path / "u.db") as store:
+        run = store.begin_run(info(), two)
+        store.save_results(run, [result(two[0])])
+        with connection.reading(store._engine, store.name) as open_one:
+            pages = open_one.exec_driver_sql("PRAGMA page_count").scalar()
+            open_one.exec_driver_sql(f"PRAGMA max_page_count={pages + 1}")
+        noise = np.random.default_rng(1).normal(size=(10_000, 2, 3))
+        motion = replace(falling(samples=10_000), pose=noise, state_hash="")
+        with pytest.raises(StoreError, match=r"u\.db: the disk is full; make room on it\."):
+            store.save_results(run, [result(two[1], trajectory=motion)])
+        assert store.run(run).done == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("postgresql://me:secret@db/x", "postgresql://me:***@db/x"),
+        ("--db=postgresql://me:secret@db/x", "--db=postgresql://me:***@db/x"),
+        ("postgresql://me:se@cr/et@db/x", "postgresql://me:***@db/x"),
+        ("postgresql://me@corp:secret@db/x", "postgresql://me@corp:***@db/x"),
+        ("postgresql://db/x?user=me&password=secret", "postgresql://db/x?user=me&password=***"),
+        ("postgresql://db/x?p%61ssword=secret&sslmode=require", "postgresql://db/x?p%61ssword=***&sslmode=require"),
+        ("mssql+pyodbc://?odbc_connect=PWD%3Dsecret", "mssql+pyodbc://?odbc_connect=***"),
+        ("postgresql://db/x?passfile=/etc/pass", "postgresql://db/x?passfile=/etc/pass"),
+        ("stack:n=3", "stack:n=3"),
+    ],
+)
+def test_a_password_is_in_no_word_that_is_shown_or_stored(typed: str, shown: str) -> None:
+    assert without_password(typed) == shown
 
 
 @pytest.mark.parametrize("where", ["/dev/null", "/dev/zero", "pipe"])
@@ -138,6 +175,7 @@ def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
         ("", "no database given"),
         ("mongodb://localhost/x", "mongodb: a kind of database that SQLAlchemy does not know"),
         ("mssql+missing_driver://u@h/x", "mssql+missing_driver: a kind of database that SQLAlchemy does not know"),
+        ("postgresql://upright:p@ss@host/x", "postgresql://...: more than one @; write one in a name or a password as"),
         ("postgresql://host:port/x", "postgresql://...: no URL that can be read; allowed: the path of a SQLite file"),
     ],
 )
