@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dashboard import inbox_search, reading
+from dashboard import inbox_bulk, inbox_search, reading, writing
 from dashboard.elements import (
     age,
     case_html,
@@ -54,6 +54,7 @@ def show() -> None:
     wrong = standing(verdicts.values())
     state = reading.state(run)
     with top:
+        writing.show_result()
         sentence(run, verdicts, groups, state)
     new: Sequence[NewCase] = state.unaccepted
     with right:
@@ -66,6 +67,7 @@ def show() -> None:
             wrong = search.of(wrong, inbox_search.of_defect)
     if chosen:
         first(run, chosen[0], verdicts)
+        inbox_bulk.decide_several(run, chosen, MOST)
         table(run, chosen[:MOST])
         if len(chosen) > MOST:
             paragraph(f"{len(chosen) - MOST} more; filter, or <code>upright regressions</code> lists them all.", "soft")

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from dashboard import reading
 from dashboard.elements import paragraph, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
-from validation.records.simulation import BROKEN
+from validation.review import bulk
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError
@@ -20,12 +21,22 @@ from validation.store.errors import StoreError
 WHO = "UPRIGHT_ACCEPT_AS"
 ACTS: dict[str, Act] = {"Accept": "accept", "Reject": "reject", "Known issue": "known", "Quarantine": "quarantine"}
 ACTS |= {"Acknowledge": "acknowledge", "Not a fault": "not a fault"}
+T = TypeVar("T")
+CHANGED = "What is open has changed since this page was shown; nothing was written."
 WEEKS = timedelta(weeks=2)  # of a quarantine, unless another day is given
 
 
 def who() -> str:
     """Who accepts in this session; "" where it only reads."""
     return os.environ.get(WHO, "").strip()
+
+
+class Details(TypedDict, total=False):
+    """Of a decision, beside its reason; see `Entry`."""
+
+    link: str
+    owner: str
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +54,7 @@ class Scope:
 
 def is_broken(member: Member) -> bool:
     """Whether the engine crashed, hung or blew up there: accepted, it would be right to do so."""
-    return member.verdict.grounds.outcome in BROKEN
+    return bulk.is_broken(member.verdict)
 
 
 def scopes(groups: Sequence[Group], group: Group, member: Member, act: Act) -> list[Scope]:
@@ -100,41 +111,54 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
     # The form acts on what was shown when it was filled in, whatever has come since.
     known = f"{group.key}-{member.number}-{act}"
     now = [scope.numbers for scope in offered]
-    shown = st.session_state.get("shown", {}).get(known, now)
-    st.session_state["shown"] = {known: now}
+    shown, seen = as_shown(known, now)
     paragraph(text(MEANING[act]), "soft")
     broken = act == "accept" and is_broken(member)
     if broken:
         paragraph(text(warning(member)), "alarm")
     with st.form(f"decision-{known}", border=False):
         reason = st.text_input("Reason", key="reason", placeholder="for whoever asks later")
-        labels = [_plain(scope.label) for scope in offered]
+        labels = [plain(scope.label) for scope in offered]
         of_group = {one.number for one in group.members}
         usual = max(i for i, scope in enumerate(offered) if of_group.issuperset(scope.numbers))
         meant = st.checkbox("I know that, and it is right", key="broken") if broken else False
         chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key=f"scope-{act}")
-        link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
-        owner = st.text_input("Owner", key="owner", placeholder="who fixes it") if act == "quarantine" else ""
-        today = datetime.now(UTC).date()
-        day: date | None = None
-        if act in ("quarantine", "known", "accept"):
-            first = today + WEEKS if act == "quarantine" else None
-            day = st.date_input("Expires on", value=first, min_value=today + timedelta(days=1), key=f"until-{act}")
-        sent = st.form_submit_button(f"{word} as {_plain(who())}", type="primary")
+        more = details(act)
+        sent = st.form_submit_button(f"{word} as {plain(who())}", type="primary")
     undo_form(group)
     if sent:
-        until = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
         if shown != now:
-            paragraph("What is open has changed since this page was shown; nothing was written. Look again.", "alarm")
+            paragraph(f"{CHANGED} Look again.", "alarm")
             return
         try:
-            done = say(act, offered[chosen], reason=reason, link=link, owner=owner, until=until, broken=meant)
+            st.session_state["said"] = say(act, offered[chosen], reason=reason, broken=meant, seen=seen, **more)
         except (LedgerError, StoreError) as error:
             paragraph(text(error), "alarm")
             return
-        st.session_state["said"] = (done, reading.store().entries(limit=1)[0].number)
         go_on(groups, group, offered[chosen])
         st.rerun()
+
+
+def as_shown(form: str, now: T) -> tuple[T, int]:
+    """What this form showed when it was filled in, and the newest entry of the ledger then: `now`, where it was not yet
+    shown. From now on it shows `now`."""
+    seen = reading.last_entry()
+    shown: tuple[T, int] = st.session_state.get("shown", {}).get(form, (now, seen))
+    st.session_state["shown"] = {form: (now, seen)}
+    return shown
+
+
+def details(act: Act) -> Details:
+    """The fields that this act has beside the reason."""
+    link = st.text_input("Issue", key="link", placeholder="#31, or its address") if act == "known" else ""
+    owner = st.text_input("Owner", key="owner", placeholder="who fixes it") if act == "quarantine" else ""
+    today = datetime.now(UTC).date()
+    day: date | None = None
+    if act in ("quarantine", "known", "accept"):
+        first = today + WEEKS if act == "quarantine" else None
+        day = st.date_input("Expires on", value=first, min_value=today + timedelta(days=1), key=f"until-{act}")
+    until = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
+    return {"link": link, "owner": owner, "until": until}
 
 
 def warning(member: Member) -> str:
@@ -148,25 +172,20 @@ def warning(member: Member) -> str:
 
 
 def say(
-    act: Act,
-    scope: Scope,
-    *,
-    reason: str,
-    link: str = "",
-    owner: str = "",
-    until: datetime | None = None,
-    broken: bool = False,
-) -> str:
-    """What was done, in words. Raises LedgerError and StoreError where something is lacking."""
+    act: Act, scope: Scope, *, reason: str, broken: bool = False, seen: int | None = None, **more: Unpack[Details]
+) -> tuple[str, int]:
+    """What was done, in words, and the number of its entry. Raises LedgerError and StoreError where something is
+    lacking, or an entry after the one `seen` is about any of these cases."""
     store = reading.store()
     if act == "accept":
-        store.accept_cases(scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, broken=broken)
+        until = more.get("until")
+        entry = store.accept_cases(
+            scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, broken=broken, seen=seen
+        )
     else:
         mark = next(mark for mark in MARKS if mark == act)
-        store.mark(
-            mark, scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, owner=owner, link=link
-        )
-    return f"{act}: {counted(len(scope.members), 'case')}, by {who()}: {reason}"
+        entry = store.mark(mark, scope.numbers, who=who(), reason=reason, scope=scope.words, seen=seen, **more)
+    return f"{act}: {counted(len(scope.members), 'case')}, by {who()}: {reason}", entry
 
 
 def go_on(groups: Sequence[Group], group: Group, scope: Scope) -> None:
@@ -236,6 +255,6 @@ def commands(group: Group, run: int) -> str:
     )
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """For labels, which Streamlit reads as Markdown."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in " ".join(words.split()))[:200]

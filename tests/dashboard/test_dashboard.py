@@ -146,6 +146,9 @@ def test_from_the_inbox_to_the_review_to_the_case_and_its_replay(page: Any, addr
     page.wait_for_selector("[data-testid=evidence] >> text=first divergence")
     assert "group=" in page.url and "run=2" in page.url, "a link to pass on"
     page.wait_for_selector("text=moved (wrong)")
+    accept = page.wait_for_selector("button:has-text('Accept as R. Reviewer')")
+    red, _, blue = accept.evaluate("button => getComputedStyle(button).backgroundColor.match(/\\d+/g).map(Number)")
+    assert red < blue, "no alarm: what is red here has failed"
     page.click("a.go:has-text('Case') >> visible=true")
     page.wait_for_url("**/case?case=*")
     settled(page)

@@ -49,11 +49,14 @@ class Groups(Database):
             raise StoreError(f"group {key}: {what} of run {run}; it has: {known}")
         return found[0]
 
-    def mark(self, mark: Mark, cases: Collection[int], **statement: Unpack[Statement]) -> int:
+    def mark(
+        self, mark: Mark, cases: Collection[int], *, seen: int | None = None, **statement: Unpack[Statement]
+    ) -> int:
         """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
         they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
-        what is accepted is rejected."""
+        what is accepted is rejected, or an entry after the one `seen` is about any of them."""
         with self._writing() as connection:
+            ledger.check_seen(connection, cases, seen)
             if mark == "reject":
                 _check_rejected(connection, cases)
             return ledger.add(connection, mark, cases, **statement)

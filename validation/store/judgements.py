@@ -57,20 +57,27 @@ class Judgements(Database):
             return accept(connection, run, cases, broken=broken, who=who, reason=reason, scope=scope, until=until)
 
     def accept_cases(
-        self, cases: Collection[int], *, broken: bool = False, **statement: Unpack[Statement]
-    ) -> list[int]:
-        """As `accept`, for cases of whichever runs: all of them, or where one is refused none."""
-        query = select(models.Case.run_id, models.Case.id).where(models.Case.id.in_(cases))
+        self, cases: Collection[int], *, broken: bool = False, seen: int | None = None, **statement: Unpack[Statement]
+    ) -> int:
+        """As `accept`, for cases of whichever runs, by one entry: its number. All, or where one is refused none.
+
+        `seen` is the newest entry that whoever decides knows of: raises StoreError where a later one is about any of
+        these, and where two of them are results of one case.
+        """
+        query = select(models.Case.run_id, models.Case.id, models.Case.identity_key, models.Case.label)
+        query = query.where(models.Case.id.in_(cases)).order_by(models.Case.run_id, models.Case.id)
         with self._writing() as connection:
-            found = connection.execute(query.order_by(models.Case.run_id, models.Case.id)).all()
+            found = connection.execute(query).all()
             alien = sorted(set(cases) - {row.id for row in found})
             if alien:
                 raise StoreError(f"case {alien[0]}: not in this database; nothing was written")
-            accepted = []
+            ledger.check_seen(connection, cases, seen)
+            accepted: list[int] = []
             for run, rows in groupby(found, key=lambda row: int(row.run_id)):
-                alone = broken and len(cases) == 1
-                accepted += accept(connection, run, [row.id for row in rows], broken=alone, **statement)
-        return accepted
+                accepted += _acceptable(connection, run, [row.id for row in rows], broken=broken and len(cases) == 1)
+            chosen = set(accepted)
+            _check_distinct(row for row in found if row.id in chosen)
+            return ledger.add(connection, "accept", accepted, **statement)
 
     def baselines(self, branch: str, lineage: Lineage | None = None) -> dict[str, Baseline]:
         """By identity key, those in effect on a branch: its own, and a main branch's where it has none.
@@ -154,6 +161,17 @@ def accept(
     **statement: Unpack[Statement],
 ) -> list[int]:
     """`carries` is the entry of another branch that this acceptance carries over: what that accepted, it does."""
+    numbers = _acceptable(connection, run, cases, broken=broken, carried=carries is not None)
+    if numbers:
+        ledger.add(connection, "accept", numbers, refers_to=carries, **statement)
+    return numbers
+
+
+def _acceptable(
+    connection: Connection, run: int, cases: Collection[int] | None, *, broken: bool, carried: bool = False
+) -> list[int]:
+    """Of a run, or of these cases of it, what an acceptance is of: one of each identity, and nothing that is broken but
+    by itself."""
     (stored,) = runs.runs(connection, models.Run.id == run)
     if stored.done < stored.planned:
         raise StoreError(
@@ -169,13 +187,21 @@ def accept(
         if cases is None or result.number in cases:
             by_identity.setdefault(result.case.identity.key, []).append(result)
     accepted = [_the_one(group) for group in by_identity.values()]
-    if not accepted:
-        return []
-    if carries is None:
+    if accepted and not carried:
         accepted = _without_broken(accepted, named=cases is not None, alone=broken and len(accepted) == 1)
-    numbers = [result.number for result in accepted]
-    ledger.add(connection, "accept", numbers, refers_to=carries, **statement)
-    return numbers
+    return [result.number for result in accepted]
+
+
+def _check_distinct(rows: Iterable[Any]) -> None:
+    """Raises StoreError where two of these cases share one baseline."""
+    first: dict[str, Any] = {}
+    for row in rows:
+        other = first.setdefault(row.identity_key, row)
+        if other is not row:
+            raise StoreError(
+                f"{row.label}: runs {other.run_id} and {row.run_id} both have a result of it, and they share one "
+                "baseline; choose one; nothing was accepted"
+            )
 
 
 def _without_broken(results: Sequence[Result], *, named: bool, alone: bool) -> list[Result]:

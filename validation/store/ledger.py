@@ -29,6 +29,11 @@ class Ledger(Database):
         with self._reading() as connection:
             return entries(connection, limit=limit)
 
+    def check_seen(self, cases: Collection[int], seen: int) -> None:
+        """Raises StoreError, which says by whom, where an entry after the one `seen` is about any of these cases."""
+        with self._reading() as connection:
+            check_seen(connection, cases, seen)
+
     def undo(self, entry: int, *, who: str, reason: str) -> int:
         """Take back an entry, an acceptance too: what was the baseline before is it again. The undo's number."""
         with self._writing() as connection:
@@ -69,6 +74,31 @@ def add(
     number = int(connection.execute(insert(models.Entry).values(row).returning(models.Entry.id)).scalar_one())
     connection.execute(insert(models.EntryCase), [{"entry_id": number, "case_id": case} for case in sorted(set(cases))])
     return number
+
+
+def check_seen(connection: Connection, cases: Collection[int], seen: int | None) -> None:
+    """Raises StoreError, which says by whom, where an entry after the one `seen` is about a result of one of these
+    cases on their branch. None: whatever was decided is known."""
+    if seen is None:
+        return
+    asked, run = aliased(models.Case), aliased(models.Run)
+    mine = select(asked.identity_key).where(asked.id.in_(cases))
+    branches = select(run.branch).join(asked, asked.run_id == run.id).where(asked.id.in_(cases))
+    query = (
+        select(models.Entry.id, models.Entry.act, models.Entry.who, models.Entry.reason)
+        .add_columns(models.Case.label, models.Case.engine_label)
+        .join(models.EntryCase, models.EntryCase.entry_id == models.Entry.id)
+        .join(models.Case, models.Case.id == models.EntryCase.case_id)
+        .where(models.Entry.id > seen, models.Entry.branch.in_(branches), models.Case.identity_key.in_(mine))
+        .order_by(models.Entry.id.desc(), models.Case.id)
+        .limit(1)
+    )
+    row = connection.execute(query).first()
+    if row is not None:
+        raise StoreError(
+            f"{row.label} on {row.engine_label} was decided on meanwhile by {row.who} (entry {row.id}, {row.act}: "
+            f"{row.reason}); nothing was written; reload the page and decide again"
+        )
 
 
 def entries(connection: Connection, *where: Any, limit: int | None = None) -> list[Entry]:
