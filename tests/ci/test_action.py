@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -120,3 +121,11 @@ def test_the_key_of_the_cache_follows_our_sources(runner: Path) -> None:
     assert outputs["home"] == f"{runner}/upright"
     sources, machine = outputs["installed"].split("-")
     assert len(sources) == len(machine) == 16
+
+
+def test_actions_of_others_are_named_by_a_digest_which_nobody_can_move() -> None:
+    files = [ROOT / "ci" / "action.yml", *(ROOT / ".github" / "workflows").glob("*.yml")]
+    lines = [line for file in files for line in file.read_text().splitlines() if "uses:" in line]
+    others = [used for line in lines if not (used := line.split("uses:")[1].strip()).startswith("./")]
+    assert len(others) > 10
+    assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one) for one in others), others
