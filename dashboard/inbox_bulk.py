@@ -141,9 +141,7 @@ def form(chosen: Bulk, act: Act, word: str) -> None:
         return
     scope = writing.Scope(label="", words=chosen.scope, members=chosen.members)
     try:
-        reading.store().check_seen(shown, seen)
-        if shown != chosen.numbers:
-            raise StoreError(f"{writing.CHANGED} Read what changes now, and decide again.")
+        writing.check_unchanged(shown, seen, same=shown == chosen.numbers)
         st.session_state["said"] = writing.say(act, scope, reason=reason, seen=seen, **more)
     except (LedgerError, StoreError) as error:
         paragraph(text(error, most=600), "alarm")

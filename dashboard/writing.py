@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import TypedDict, TypeVar, Unpack
@@ -22,7 +22,6 @@ WHO = "UPRIGHT_ACCEPT_AS"
 ACTS: dict[str, Act] = {"Accept": "accept", "Reject": "reject", "Known issue": "known", "Quarantine": "quarantine"}
 ACTS |= {"Acknowledge": "acknowledge", "Not a fault": "not a fault"}
 T = TypeVar("T")
-CHANGED = "What is open has changed since this page was shown; nothing was written."
 WEEKS = timedelta(weeks=2)  # of a quarantine, unless another day is given
 
 
@@ -127,10 +126,8 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         sent = st.form_submit_button(f"{word} as {plain(who())}", type="primary")
     undo_form(group)
     if sent:
-        if shown != now:
-            paragraph(f"{CHANGED} Look again.", "alarm")
-            return
         try:
+            check_unchanged({number for numbers in shown for number in numbers}, seen, same=shown == now)
             st.session_state["said"] = say(act, offered[chosen], reason=reason, broken=meant, seen=seen, **more)
         except (LedgerError, StoreError) as error:
             paragraph(text(error), "alarm")
@@ -146,6 +143,13 @@ def as_shown(form: str, now: T) -> tuple[T, int]:
     shown: tuple[T, int] = st.session_state.get("shown", {}).get(form, (now, seen))
     st.session_state["shown"] = {form: (now, seen)}
     return shown
+
+
+def check_unchanged(shown: Collection[int], seen: int, *, same: bool) -> None:
+    """Raises StoreError where somebody decided since on a case that the form showed, or it shows others now."""
+    reading.store().check_seen(shown, seen)
+    if not same:
+        raise StoreError("What is open has changed since this page was shown; nothing was written. Read it again.")
 
 
 def details(act: Act) -> Details:

@@ -38,7 +38,7 @@ def axe() -> str:
     return files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("where", (*PAGES, "playground"))
+@pytest.mark.parametrize("where", (*PAGES, "?tick=all", "playground"))
 def test_a_page_is_usable_and_the_audit_finds_nothing_serious_in_what_we_write(
     page: Any, address: str, axe: str, where: str
 ) -> None:

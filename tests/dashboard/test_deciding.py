@@ -133,7 +133,10 @@ def test_what_somebody_else_decided_meanwhile_is_not_decided_again(store: Store)
     store.accept(run, who="M.", reason="mine", cases=[store.results(run)[0].number])
     app.text_input(key="reason").set_value("on purpose")
     app.button[0].click().run()
-    assert "has changed since this page was shown" in words(app) and store.entries(1)[0].who == "M."
+    assert "was decided on meanwhile by M. (entry 2, accept: mine); nothing was written" in words(app)
+    assert store.entries(1)[0].who == "M."
+    with pytest.raises(StoreError, match="has changed since this page was shown; nothing was written"):
+        writing.check_unchanged([999], 2, same=False)
 
 
 def test_what_is_excused_is_no_regression_on_any_page(store: Store) -> None:

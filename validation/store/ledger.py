@@ -97,7 +97,7 @@ def check_seen(connection: Connection, cases: Collection[int], seen: int | None)
     if row is not None:
         raise StoreError(
             f"{row.label} on {row.engine_label} was decided on meanwhile by {row.who} (entry {row.id}, {row.act}: "
-            f"{row.reason}); nothing was written; reload the page and decide again"
+            f"{row.reason}); nothing was written; read what is open now, and decide again"
         )
 
 

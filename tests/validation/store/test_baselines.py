@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from functools import partial
 
 import pytest
 
@@ -122,6 +123,30 @@ def test_what_broke_is_accepted_by_itself_where_that_is_meant(store: Store) -> N
             store.accept_cases(given, who="R.", reason="x", scope="x", broken=meant)
     assert store.baselines("main") == {}
     assert store.accept(run, who="R.", reason="known", cases=[crash], broken=True) == [crash]
+
+
+def test_what_was_decided_since_is_not_decided_by_who_has_not_seen_it(store: Store) -> None:
+    """Also where it was about another result of the case; what is about another case does not matter."""
+    pile = case("pile")
+    runs = [done(store, result(case()), result(pile)) for _ in range(2)]
+    (mine, other), (later, _) = ([one.number for one in store.results(run)] for run in runs)
+    seen = store.accept_cases([mine], who="R.", reason="x", scope="x")
+    store.accept_cases([other], who="M.", reason="not about it", scope="x", seen=seen)
+    taken = store.undo(seen, who="M.", reason="no")
+    for decide in (store.accept_cases, partial(store.mark, "reject")):
+        with pytest.raises(
+            StoreError, match=f"decided on meanwhile by M. .entry {taken}, undo: no.; nothing was written"
+        ):
+            decide([later], who="R.", reason="x", scope="x", seen=seen)
+    assert len(store.entries()) == 3
+    assert store.accept_cases([later], who="R.", reason="x", scope="x", seen=taken) == 4
+
+
+def test_two_results_of_one_case_are_not_accepted_together(store: Store) -> None:
+    numbers = [store.results(done(store, result(case())))[0].number for _ in range(2)]
+    with pytest.raises(StoreError, match="runs 1 and 2 both have a result of it, and they share one baseline"):
+        store.accept_cases(numbers, who="R.", reason="x", scope="x")
+    assert store.entries() == []
 
 
 def test_of_a_case_with_and_without_override_the_plain_one_is_accepted(store: Store) -> None:
