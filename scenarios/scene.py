@@ -8,6 +8,7 @@ JSON both ways (`read_scene`, `write_scene`), JSON Schema by `schema.scene_schem
 import hashlib
 import json
 import math
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
@@ -243,7 +244,10 @@ def parse_scene(data: Any, where: str = "scene") -> Scene:
 def read_scene(path: Path) -> Scene:
     """The scene in a JSON file. Raises SceneError for whatever is wrong with it."""
     try:
-        size = path.stat().st_size
+        found = path.stat()
+        size = found.st_size
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):  # a pipe may wait for ever
+            raise SceneError(f"{path}: a device or a pipe, not a file; give the path of a scene file")
         if size > MAX_FILE_BYTES:
             raise SceneError(f"{path}: {size} bytes are too large for a scene; allowed: {MAX_FILE_BYTES}")
         text = path.read_text(encoding="utf-8")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -332,6 +336,9 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["check", "--junit", "/nowhere/x.xml"], "there is no folder '/nowhere'"),
         (["show", "stack", "--png", "x.txt"], "allowed: .png"),
         (["run", "--resume", "--dt", "1/60"], "--resume goes on"),
+        (["run", "/dev/zero"], "/dev/zero: a device or a pipe, not a file; give the path of a scene file"),
+        (["regressions", "--run", "99999999999999999999"], "99999999999999999999 is not in the range 0<=x<=2147483647"),
+        (["undo", "99999999999999999999", "--reason", "x"], "99999999999999999999 is not in the range"),
     ],
 )
 def test_a_wrong_word_is_one_line_that_helps(
@@ -341,6 +348,55 @@ def test_a_wrong_word_is_one_line_that_helps(
     code, out, err = call(monkeypatch, capsys, *words)
     assert (code, out) == (2, "")
     assert len(err.strip().splitlines()) == 1 and expected in err, err
+
+
+def test_a_pipe_is_no_scene_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.json")
+    done = upright("run", "s.json", "--engine", "pymunk", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "s.json: a device or a pipe, not a file; give the path of a scene file\n",
+    )
+
+
+def test_a_current_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    words = ["-P", "-c", "import os; os.rmdir(os.getcwd()); from validation.cli import main; main()", "run"]
+    done = subprocess.run([sys.executable, *words], cwd=gone, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "the current folder is gone; go to another one: cd ~\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_a_report_that_cannot_be_written_is_named_and_the_run_is_stored(tmp_path: Path) -> None:
+    words = ["check", "slide-to-roll", "--engine", "pymunk", "--junit", "/dev/full"]
+    done = upright(*words, folder=tmp_path)
+    described = "/dev/full: cannot be written (No space left on device). Run 1 is stored"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (2, described)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_a_standard_output_that_is_full_is_no_internal_error(tmp_path: Path) -> None:
+    process = [sys.executable, "-P", "-c", "from validation.cli import main; main()", "--version"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(process, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == "standard output, or a file: no space left on device"
+
+
+@pytest.mark.parametrize(
+    "damage", ["settings = '{'", "label = CAST(x'ff41' AS TEXT)", "parameters = CAST(x'ff' AS TEXT), settings = ''"]
+)
+def test_damaged_text_in_the_database_is_called_that(damage: str, accepted: Path, tmp_path: Path) -> None:
+    path = tmp_path / "upright.db"
+    shutil.copy(accepted / "upright.db", path)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE cases SET {damage}")
+    connection.close()
+    for words in (["results", "export", "r.csv"], ["show", "stack", "--run", "1"], ["check", "stack", "-e", "pymunk"]):
+        done = upright(*words, folder=tmp_path)
+        assert done.returncode == 2 and "internal error" not in done.stderr, done.stderr
+        assert "damaged" in done.stderr.splitlines()[-1], done.stderr
 
 
 # --- the rest -------------------------------------------------------------------------------------------------

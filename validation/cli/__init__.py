@@ -91,7 +91,12 @@ def main() -> None:
     """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
     from validation.running.kernel_cache import use_kernel_cache
 
-    _last_on_path(str(Path.cwd()))
+    try:
+        folder = str(Path.cwd())
+    except FileNotFoundError:
+        click.echo("the current folder is gone; go to another one: cd ~", err=True)
+        sys.exit(2)
+    _last_on_path(folder)
     try:
         use_kernel_cache()
         sys.exit(cli.main(standalone_mode=False) or 0)
@@ -131,4 +136,6 @@ def one_line(error: Exception) -> str:
     words = " ".join((error.format_message() if isinstance(error, click.ClickException) else str(error)).split())
     if isinstance(error, (SceneError, ParameterError, click.ClickException, *EXPECTED_ERRORS)):
         return words
+    if isinstance(error, OSError) and error.strerror:  # of the machine: no room, no right, nothing there
+        return f"{error.filename or 'standard output, or a file'}: {error.strerror.lower()}"
     return f"internal error: {type(error).__name__}: {words}  (UPRIGHT_DEBUG=1 shows where; please report it)"

@@ -9,7 +9,8 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from validation.running.runner import Limits
     from validation.store import Store
 
+NUMBER = click.IntRange(0, 2**31 - 1)
+"""Of a run, a case or an entry, as databases have them."""
 MOST_STARTS = 1000
 MEMORY_LIMIT = 2048  # MiB
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
@@ -111,6 +114,16 @@ class OutputFile(click.Path):
         return path
 
 
+@contextmanager
+def written(path: Path, run: int | None = None) -> Iterator[None]:
+    """A file in here. What it lacks is one line; `run` is stored whatever becomes of it."""
+    try:
+        yield
+    except OSError as error:
+        stored = "" if run is None else f". Run {run} is stored"
+        raise click.ClickException(f"{path}: cannot be written ({error.strerror or error}){stored}") from None
+
+
 class TimeStep(click.ParamType):
     """1/240, 0.004, 2.5e-3 (s)."""
 
@@ -180,7 +193,9 @@ time_limit_option = click.option(
     show_default=True,
     help="Seconds of wall-clock time for one simulation.",
 )
-run_option = click.option("--run", "run", type=int, default=None, help="Which run.  [default: the latest finished one]")
+run_option = click.option(
+    "--run", "run", type=NUMBER, default=None, help="Which run.  [default: the latest finished one]"
+)
 reason_option = click.option("--reason", required=True, help="Why, for whoever asks later.")
 who_option = click.option("--who", default=user_name, help="Who decides.  [default: $UPRIGHT_USER, else your login]")
 until_option = click.option(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.arguments import OutputFile, command_line, database_arguments, session_options
+from validation.cli.arguments import OutputFile, command_line, database_arguments, session_options, written
 from validation.running.options import Options
 
 
@@ -41,14 +41,17 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     pairs = list(zip(session.results, session.verdicts))
     db_option = database_arguments(options.database)
     if junit:
-        junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
+        with written(junit, session.run):
+            junit.write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
     if markdown:
         summary = markdown_summary(
             pairs, session.baselines, run=session.run, typed=session.typed, options=db_option, groups=groups
         )
-        markdown.write_text(summary, encoding="utf-8")
+        with written(markdown, session.run):
+            markdown.write_text(summary, encoding="utf-8")
     if json_file:
-        json_file.write_text("".join(f"{case_line(session.run, *pair)}\n" for pair in pairs), encoding="utf-8")
+        with written(json_file, session.run):
+            json_file.write_text("".join(f"{case_line(session.run, *pair)}\n" for pair in pairs), encoding="utf-8")
     show_session(session, options, judged=True)
     more = f"upright regressions --all --run {session.run}{db_option}"
     for line in [] if options.quiet else standing_lines(session.verdicts, more=more):

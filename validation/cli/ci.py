@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.arguments import command_line, database_arguments, session_options, without_password
+from validation.cli.arguments import command_line, database_arguments, session_options, without_password, written
 from validation.running.options import Options
 
 
@@ -79,18 +79,19 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
         except DefaultBranchError as error:
             by_base = f"; or upright ci --base {shlex.quote(error.branch)}" if error.branch else ""
             raise LineageError(f"{error}{by_base}") from None
-        notes = write_reports(
-            store,
-            session,
-            options,
-            forge,
-            reports,
-            name=name,
-            accept=accept_run(session, db_option),
-            db_option=db_option,
-            where=without_password(options.database),
-            strict=strict,
-        )
+        with written(reports, session.run):
+            notes = write_reports(
+                store,
+                session,
+                options,
+                forge,
+                reports,
+                name=name,
+                accept=accept_run(session, db_option),
+                db_option=db_option,
+                where=without_password(options.database),
+                strict=strict,
+            )
     if silent:  # no name of a scene annotates anything
         click.echo(f"::stop-commands::{silent}")
     show_session(session, options, judged=True)

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from validation.cli.arguments import Within, database_arguments, database_option, engine_option, profile_option
+from validation.cli.arguments import NUMBER, Within, database_arguments, database_option, engine_option, profile_option
 
 
 @click.command()
@@ -52,7 +52,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 
 
 @click.command()
-@click.argument("number", type=int, required=False)
+@click.argument("number", type=NUMBER, required=False)
 @click.option("--replay", is_flag=True, help="Simulate it again: is the law still broken?")
 @click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
 @database_option

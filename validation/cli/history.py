@@ -4,14 +4,23 @@ import shlex
 
 import click
 
-from validation.cli.arguments import complete_scenario, database_arguments, database_option, engine_option, near_miss
+from validation.cli.arguments import (
+    NUMBER,
+    complete_scenario,
+    database_arguments,
+    database_option,
+    engine_option,
+    near_miss,
+)
 
 
 @click.command()
 @click.argument("scenario", metavar="SCENARIO", shell_complete=complete_scenario)
 @engine_option
 @click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Only these.  [default: all]")
-@click.option("--run", "run", type=int, default=None, help="As seen from which run.  [default: the latest that has it]")
+@click.option(
+    "--run", "run", type=NUMBER, default=None, help="As seen from which run.  [default: the latest that has it]"
+)
 @database_option
 def command(scenario: str, engines: tuple[str, ...], metrics: tuple[str, ...], run: int | None, database: str) -> None:
     """Show the metrics of one scenario over the stored runs.

@@ -2,7 +2,7 @@
 
 import click
 
-from validation.cli.arguments import database_option, reason_option, who_option
+from validation.cli.arguments import NUMBER, database_option, reason_option, who_option
 
 
 @click.command()
@@ -33,7 +33,7 @@ def command(last: int, database: str) -> None:
 
 
 @click.command()
-@click.argument("entry", type=int)
+@click.argument("entry", type=NUMBER)
 @reason_option
 @who_option
 @database_option

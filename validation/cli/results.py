@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.arguments import OutputFile, database_option
+from validation.cli.arguments import NUMBER, OutputFile, database_option, written
 
 
 @click.group()
@@ -14,7 +14,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("path", type=OutputFile(".csv", ".parquet"))
-@click.option("--run", "runs", type=int, multiple=True, help="Which run, as often as wanted.  [default: all]")
+@click.option("--run", "runs", type=NUMBER, multiple=True, help="Which run, as often as wanted.  [default: all]")
 @database_option
 def export(path: Path, runs: tuple[int, ...], database: str) -> None:
     """Write every measurement to PATH, as CSV or Parquet by its ending.
@@ -26,13 +26,13 @@ def export(path: Path, runs: tuple[int, ...], database: str) -> None:
     from validation.report.export import export_results
     from validation.store import open_store
 
-    with open_store(database) as store:
+    with open_store(database) as store, written(path):
         count = export_results(store, path, runs or None)
     click.echo(f"wrote {count} measurements to {path}")
 
 
 @command.command()
-@click.argument("number", type=int, required=False)
+@click.argument("number", type=NUMBER, required=False)
 @database_option
 def comparisons(number: int | None, database: str) -> None:
     """List what `upright compare` stored; of one, print its JSON objects, one a scenario.

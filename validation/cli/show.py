@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from validation.cli.arguments import OutputFile, command_line, complete_scenario, database_option
+from validation.cli.arguments import NUMBER, OutputFile, command_line, complete_scenario, database_option, written
 from validation.cli.progress import Shown
 from validation.running.options import Options
 
@@ -14,8 +14,8 @@ from validation.running.options import Options
 @click.command()
 @click.argument("scenario", metavar="SCENARIO", shell_complete=complete_scenario)
 @click.option("-e", "--engine", "engines", multiple=True, metavar="ENGINE", help="Only these; as often as wanted.")
-@click.option("--run", "run", type=int, default=None, help="Of which run.  [default: the latest that has it]")
-@click.option("--comparison", type=int, default=None, help="Both sides of it in this stored comparison.")
+@click.option("--run", "run", type=NUMBER, default=None, help="Of which run.  [default: the latest that has it]")
+@click.option("--comparison", type=NUMBER, default=None, help="Both sides of it in this stored comparison.")
 @click.option("--html", type=OutputFile(".html", ".htm"), help="Write the motion as a page that plays it.")
 @click.option("--gif", type=OutputFile(".gif"), help="Write the motion as an animated GIF.")
 @click.option("--png", type=OutputFile(".png"), help="Write a still picture.")
@@ -79,14 +79,17 @@ def command(
         click.echo(still)
         return
     if gif:
-        motion_gif(scene, tracks, gif)
+        with written(gif):
+            motion_gif(scene, tracks, gif)
     if png:
-        motion_png(scene, tracks, png, at=at)
+        with written(png):
+            motion_png(scene, tracks, png, at=at)
     page = html
     if not (html or gif or png):
         page = Path(tempfile.mkdtemp(prefix="upright-")) / "motion.html"
     if page:
-        page.write_text(motion_html(scene, tracks, f"{label}, {of}", absent=absent), encoding="utf-8")
+        with written(page):
+            page.write_text(motion_html(scene, tracks, f"{label}, {of}", absent=absent), encoding="utf-8")
     for path in filter(None, (gif, png, page)):
         click.echo(f"wrote {path}")
     if page and page != html and not no_open:

@@ -1,5 +1,6 @@
 """From a path or URL to an engine that is ready to use; what a database refuses, as one line."""
 
+import json
 import signal
 import sqlite3
 import threading
@@ -175,6 +176,12 @@ def in_one_line(name: str) -> Iterator[None]:
         raise StoreError(f"{name}: {_why(error)}") from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {' '.join(str(error).split())}") from error
+    except OverflowError as error:
+        raise StoreError(f"{name}: a number has more than the 64 bits that a database has for it") from error
+    except ValueError as error:
+        if type(error) is not ValueError and not isinstance(error, (UnicodeDecodeError, json.JSONDecodeError)):
+            raise
+        raise StoreError(f"{name}: damaged, what is stored cannot be read ({error}); give another path") from error
 
 
 def first_cause(error: DBAPIError) -> DBAPIError:
@@ -200,7 +207,7 @@ def _why(error: SQLAlchemyError) -> str:
             return (
                 f"another process has kept it locked for {BUSY_LIMIT:g} s; wait for it, or use a database of your own"
             )
-        if "malformed" in text:
+        if "malformed" in text or "decode" in text:
             return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
         if "full" in text:
             return "the disk is full; make room on it. What was stored before is whole"
