@@ -143,6 +143,7 @@ def picture(page: Any, path: Path, most: int) -> None:
     from PIL import Image
 
     page.wait_for_selector("h1.page")
+    page.wait_for_selector("[data-test-script-state=notRunning]", timeout=60_000)
     page.wait_for_timeout(4000)
     width = page.viewport_size["width"]
     for frame in page.frames[1:]:

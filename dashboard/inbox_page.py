@@ -193,7 +193,7 @@ def first(run: StoredRun, group: Group, verdicts: Mapping[str, Verdict]) -> None
     """The gravest: what it means, by how much, since when, why we are sure; and moving, over what was accepted."""
     member = group.worst
     verdict, effect = member.verdict, reading.effect_of(member)
-    left, right = st.columns([3, 2], vertical_alignment="center")
+    left, right = st.columns([3, 2])
     with left:
         target = reading.link("review", group=group.key, run=run.number)
         paragraph(

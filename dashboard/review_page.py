@@ -52,7 +52,7 @@ def show() -> None:
     with right:
         writing.decide(groups, group, member, run.number)
         section("Reproduce")
-        st.code(f"upright run {rerun_arguments([member.verdict.case])}", language="shell")
+        st.code(f"upright run {rerun_arguments([member.verdict.case])}", language="shell", wrap_lines=True)
     others(run, group, member)
 
 
