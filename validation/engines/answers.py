@@ -5,7 +5,7 @@ A wrong answer ends its own case only, with what it should be.
 
 import difflib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import NoneType
 from typing import Any, get_args
 
@@ -13,7 +13,8 @@ import numpy as np
 
 from scenarios.features import known_features
 from scenarios.scene import Scene
-from validation.engines.engine import Ability, Able, Settings, SteppingEngine
+from validation.engines.engine import DOUBLE, Ability, Able, Setting, Settings, SteppingEngine
+from validation.engines.relations import Relation
 from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
@@ -41,6 +42,46 @@ def _check_takes(engine: Any) -> None:
         raise AnswerError(f"{engine.name}: takes has {feature!r}, which is no feature of scenes{hint}")
 
 
+def check_declared(engine: Any) -> None:
+    """What an engine has beside its methods. Raises AnswerError."""
+    profiles = getattr(engine, "profiles", ("default",))
+    settings = getattr(engine, "settings", {})
+    relations = getattr(engine, "relations", ())
+    round_off = getattr(engine, "round_off", DOUBLE)
+    warm_up = getattr(engine, "warm_up", check_declared)
+    wrong = [
+        (name, value, allowed)
+        for name, value, allowed, right in (
+            ("name", engine.name, "text", _is_text(engine.name)),
+            ("version", engine.version, "text", _is_text(engine.version) or _is_number(engine.version)),
+            ("profiles", profiles, "a tuple of names, one at least", _all(profiles, _is_text) and len(profiles) > 0),
+            ("settings", settings, "a dict of names and Settings", isinstance(settings, Mapping)),
+            ("relations", relations, "a tuple of Relations", _all(relations, lambda one: isinstance(one, Relation))),
+            ("round_off", round_off, "a number above 0", _is_number(round_off) and 0.0 < round_off < math.inf),
+            ("warm_up", warm_up, "a method", callable(warm_up)),
+        )
+        if not right
+    ] + [
+        (f"settings[{name!r}]", one, 'Setting(default=1.0, doc="what it does"), of a number, a text or a truth value')
+        for name, one in (settings.items() if isinstance(settings, Mapping) else ())
+        if not (_is_text(name) and isinstance(one, Setting) and isinstance(one.default, (bool, int, float, str)))
+    ]
+    for name, value, allowed in wrong:
+        raise AnswerError(f"{engine.name}: {name} is {_found(value)}; it should be {allowed}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _all(values: Any, right: Callable[[Any], bool]) -> bool:
+    return isinstance(values, Collection) and not isinstance(values, str) and all(map(right, values))
+
+
 def abilities_of(engine: Any) -> Mapping[Ability, Able]:
     """Raises AnswerError where they are none."""
     abilities = getattr(engine, "abilities", {})
@@ -56,7 +97,7 @@ def abilities_of(engine: Any) -> Mapping[Ability, Able]:
 
 def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Trajectory:
     """The engine's motion, checked. Raises AnswerError; what is not finite is left to the caller, who says where."""
-    motion = engine.simulate(scene, dt, settings)
+    motion = engine.simulate(scene.model_copy(), dt, settings)  # what an engine does to its scene is not done to ours
     wanted = SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
     if not isinstance(motion, wanted):
         raise AnswerError(f"{engine.name}: simulate returned {_found(motion)}; it should be a {wanted.__name__}")
@@ -85,7 +126,10 @@ NUMBERS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
 def _found(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} {value.shape}"
-    return f"{value!r:.60} ({type(value).__name__})"
+    try:
+        return f"{value!r:.60} ({type(value).__name__})"
+    except Exception:  # its own __repr__ fails
+        return f"a {type(value).__name__}"
 
 
 def _fault(motion: Trajectory, scene: Scene) -> str | None:

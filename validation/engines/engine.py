@@ -148,7 +148,11 @@ def resolve_settings(
         raise SettingError(f"{engine.name}: unknown profile {profile!r}{hint} (it has: {', '.join(profiles)})")
     settings = {name: setting.default for name, setting in table.items()}
     if hasattr(engine, "profile") and profile in engine.profiles:
-        settings |= engine.profile(profile, scene, dt)
+        own = engine.profile(profile, scene, dt)
+        if not isinstance(own, Mapping):
+            found = f"{own!r:.60} ({type(own).__name__})"
+            raise TypeError(f"{engine.name}: profile returned {found}; it should be a dict of settings and values")
+        settings |= own
     return settings | check_overrides(engine, overrides)
 
 

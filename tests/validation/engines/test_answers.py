@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,11 @@ from scenarios.features import known_features
 from scenarios.scene import parse_scene
 from tests.validation.engines.test_takes import all_features
 from validation.engines import engine_of, load_engine, present_engines
-from validation.engines.answers import AnswerError, abilities_of, declined, simulated
-from validation.engines.engine import Able, SteppingEngine
+from validation.engines.answers import AnswerError, abilities_of, check_declared, declined, simulated
+from validation.engines.engine import Able, SteppingEngine, resolve_settings
 from validation.engines.shared.recorder import World
 from validation.engines.takes import PLANAR
+from validation.records.trajectory import from_bytes, time_not_covered, to_bytes
 
 DISC = {"kind": "disc", "radius": 0.5}
 SCENE = parse_scene(
@@ -119,3 +122,98 @@ def test_abilities_that_are_none(abilities: Any, described: str) -> None:
     with pytest.raises(AnswerError) as raised:
         abilities_of(engine)
     assert str(raised.value).startswith(f"mine: {described}")
+
+
+@pytest.mark.parametrize(
+    ("declared", "described"),
+    [
+        ({"name": None}, "name is None (NoneType); it should be text"),
+        ({"version": ["1"]}, "version is ['1'] (list); it should be text"),
+        ({"profiles": 5}, "profiles is 5 (int); it should be a tuple of names, one at least"),
+        ({"profiles": ()}, "profiles is () (tuple); it should be a tuple of names, one at least"),
+        ({"profiles": (1, 2)}, "profiles is (1, 2) (tuple); it should be a tuple of names"),
+        ({"profiles": "fair"}, "profiles is 'fair' (str); it should be a tuple of names"),
+        ({"settings": [1]}, "settings is [1] (list); it should be a dict of names and Settings"),
+        ({"settings": {"a": 5}}, "settings['a'] is 5 (int); it should be Setting(default=1.0"),
+        ({"relations": 5}, "relations is 5 (int); it should be a tuple of Relations"),
+        ({"round_off": "x"}, "round_off is 'x' (str); it should be a number above 0"),
+        ({"warm_up": 5}, "warm_up is 5 (int); it should be a method"),
+    ],
+)
+def test_what_an_engine_has_beside_its_methods_is_of_its_type(declared: dict[str, Any], described: str) -> None:
+    engine = Engine()
+    check_declared(engine)
+    for name, value in declared.items():
+        setattr(engine, name, value)
+    with pytest.raises(AnswerError) as raised:
+        check_declared(engine)
+    assert str(raised.value).startswith(f"{engine.name}: {described}")
+
+
+def test_a_profile_that_is_no_table_of_settings() -> None:
+    engine = Engine()
+    engine.profiles, engine.profile = ("fair",), lambda *_: 5  # type: ignore[misc, method-assign]
+    with pytest.raises(TypeError, match=r"mine: profile returned 5 \(int\); it should be a dict of settings"):
+        resolve_settings(engine, "fair", {}, SCENE, 0.01)
+
+
+def test_an_engine_that_changes_its_scene_is_held_to_the_scene_that_it_was_given() -> None:
+    class Shortening(Engine):
+        def simulate(self, scene: Any, dt: float, settings: Any) -> Any:
+            object.__setattr__(scene, "duration", 0.02)
+            return super().simulate(scene, dt, settings)
+
+    motion = simulated(Shortening(Still(FINE, FINE)), SCENE, 0.01, {})
+    assert (
+        time_not_covered(motion, SCENE.duration)
+        == "its motion goes from 0 to 0.02 s; that of the scene from 0 to 0.1 s"
+    )
+
+
+class NoWords:
+    def __repr__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize(
+    ("answer", "described"), [(5, "5 (int)"), (True, "True (bool)"), (" ", "' ' (str)"), (NoWords(), "a NoWords")]
+)
+def test_a_reason_to_decline_that_is_none(answer: Any, described: str) -> None:
+    class Declining(Engine):
+        def declines(self, scene: Any) -> Any:
+            return answer
+
+    with pytest.raises(AnswerError) as raised:
+        declined(Declining(), SCENE)
+    assert str(raised.value) == f"mine: declines returned {described}; it should be the reason as text, or None"
+
+
+@pytest.mark.parametrize(
+    ("changed", "described"),
+    [
+        ({"state_hash": 5}, "state_hash is 5 (int); it should be text, or left out"),
+        ({"dt": "x"}, "dt is 'x' (str); it should be a finite number of seconds above 0"),
+        ({"velocity_lag": math.nan}, "velocity_lag is nan (float); it should be a finite number of seconds"),
+        ({"contacts": 5}, "contacts is 5 (int); it should be Contacts, or None"),
+    ],
+)
+def test_a_motion_with_a_value_of_another_type(changed: dict[str, Any], described: str) -> None:
+    class Other(Engine):
+        def simulate(self, scene: Any, dt: float, settings: Any) -> Any:
+            return replace(super().simulate(scene, dt, settings), **changed)
+
+    with pytest.raises(AnswerError) as raised:
+        simulated(Other(Still(FINE, FINE)), SCENE, 0.01, {})
+    assert str(raised.value) == f"mine: {described}"
+
+
+def test_arrays_in_another_order_in_memory_are_the_same_motion() -> None:
+    class Columns(Engine):
+        def simulate(self, scene: Any, dt: float, settings: Any) -> Any:
+            motion = super().simulate(scene, dt, settings)
+            twist = np.repeat(motion.twist, 2, axis=0)[::2]  # every second row of a larger array
+            return replace(motion, pose=np.asfortranarray(motion.pose), twist=twist)
+
+    plain, columns = (simulated(kind(Still(FINE, FINE)), SCENE, 0.01, {}) for kind in (Engine, Columns))
+    assert to_bytes(plain) == to_bytes(columns)
+    assert np.array_equal(from_bytes(to_bytes(columns)).pose, plain.pose)

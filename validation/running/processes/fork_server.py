@@ -36,7 +36,7 @@ from typing import Any, NoReturn
 
 from scenarios.scene import Scene, parse_scene
 from validation import engines
-from validation.engines.answers import abilities_of
+from validation.engines.answers import abilities_of, check_declared
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
@@ -334,6 +334,7 @@ def main() -> None:
     try:
         choice = engines.engine_of(word)
         engine = engines.load_engine(choice)
+        check_declared(engine)
         if hasattr(engine, "warm_up"):
             engine.warm_up()
         hello = {
