@@ -3,19 +3,23 @@ an undo takes back as a whole; nothing where somebody else was faster."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser import needs_browser, opened_browser
+from tests.dashboard.test_dashboard import settled
 from tests.dashboard.test_deciding import BAD, GOOD, LAWS, accepted, by_scenario, store
 from tests.dashboard.test_pages import shown, words
+from tests.dashboard.test_path import address
 from tests.validation.store.made import case, failed, falling, info, measurement, result, scene
 from tests.validation.store.made import judged as verdict_on
 from validation.records.case import Case
 from validation.review.bulk import bulk
-from validation.store import Store
+from validation.store import Store, open_store
 
-__all__ = ["store"]  # the fixture
+__all__ = ["address", "store"]  # fixtures
 SOUND = {"dominoes": GOOD, "chain": GOOD, "stack": GOOD}
 
 
@@ -155,3 +159,38 @@ def test_a_decision_is_on_all_runs_or_none(store: Store) -> None:
     assert [len(entry.cases) for entry in store.entries()] == [3, 3]
     store.undo(store.entries(1)[0].number, who="R.", reason="no")
     assert set(by_scenario(store).values()) == {GOOD}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Of the dashboard that `address` serves."""
+    with open_store(tmp_path / "upright.db") as made:
+        three_groups(made)
+    return tmp_path
+
+
+@pytest.mark.slow
+@needs_browser
+def test_in_a_browser_what_a_second_tab_decided_is_refused_and_the_rest_decided_and_undone(
+    address: str, folder: Path
+) -> None:
+    with opened_browser() as browser, open_store(folder / "upright.db") as written:
+        page = browser.new_page(viewport={"width": 390, "height": 900})
+        page.set_default_timeout(60_000)
+        page.goto(address)
+        settled(page)
+        page.click("label:has-text('Decide several groups at once')")
+        page.click("label:has-text('regressed: dominoes:n=10 on pymunk')")
+        page.wait_for_selector("text=3 cases will be the baseline from now on")
+        page.click("label:has-text('broken: pile:n=10 on box2d')")
+        page.wait_for_selector("text=1 broken case is left out. It is decided alone")
+        numbers = [one.number for one in written.results(2) if one.case.identity.scenario == "stack"]
+        written.accept(2, who="M.", reason="mine", cases=numbers)
+        page.fill("input[aria-label=Reason]", "the new solver")
+        page.click("button:has-text('Accept 3 cases as R.')")
+        page.wait_for_selector("text=stack:n=10 on pymunk was decided on meanwhile by M.")
+        assert page.input_value("input[aria-label=Reason]") == "the new solver"
+        page.click("button:has-text('Accept 2 cases as R.')")
+        page.click("button:has-text('Undo') >> visible=true")  # Streamlit has another one for wide screens
+        page.wait_for_selector("text=entry 3 is taken back, by entry 4")
+        assert [(entry.act, len(entry.cases)) for entry in written.entries(2)] == [("undo", 2), ("accept", 2)]
