@@ -2,7 +2,9 @@
 
 import importlib
 import os
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
+    from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
     from validation.running.kernel_cache import use_kernel_cache
 
     try:
@@ -97,6 +100,8 @@ def main() -> None:
         click.echo("the current folder is gone; go to another one: cd ~", err=True)
         sys.exit(2)
     _last_on_path(folder)
+    if threading.current_thread() is threading.main_thread():  # no other one gets signals
+        signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
     try:
         use_kernel_cache()
         sys.exit(cli.main(standalone_mode=False) or 0)
@@ -104,7 +109,7 @@ def main() -> None:
         sys.exit(leave.exit_code)
     except click.exceptions.Abort:
         click.echo("stopped", err=True)
-        sys.exit(130)
+        sys.exit(stopped_status())
     except click.ClickException as error:
         hint = ""
         if isinstance(error, click.UsageError) and error.ctx is not None:

@@ -1,7 +1,5 @@
 """upright compare"""
 
-import signal
-
 import click
 
 from validation.cli import arguments
@@ -72,7 +70,6 @@ def command(
     from validation.running.comparing import compare_engines
     from validation.store import open_store
 
-    before = signal.signal(signal.SIGTERM, _stop)
     with open_store(database) as store:  # first: a database that cannot be written should cost no minutes
         try:
             done = compare_engines(
@@ -89,8 +86,6 @@ def command(
             )
         except KeyboardInterrupt:
             raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
-        finally:
-            signal.signal(signal.SIGTERM, before)
         number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():
         click.echo(line)
@@ -103,9 +98,3 @@ def command(
         click.echo(f"stopped: {so_far}. {GO_ON if done.goes_on else LOST}", err=True)
     signs = {comparison.sign for comparison in done.comparisons}
     raise SystemExit(1 if signs & {"worse", "mixed"} else 2 if done.stopped or "not compared" in signs else 0)
-
-
-def _stop(number: int, frame: object) -> None:
-    """As Ctrl-C does; once, for a group of processes may be sent it twice."""
-    signal.signal(number, signal.SIG_IGN)
-    raise KeyboardInterrupt

@@ -6,6 +6,7 @@ import sys
 import click
 
 from validation.cli.arguments import NUMBER, Within, database_arguments, database_option, engine_option, profile_option
+from validation.cli.stopping import stopped_status
 
 
 @click.command()
@@ -46,6 +47,9 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
             spent = (search.tried, search.declined, search.wall)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
             found += len(finds)
+            if search.stopped:
+                click.echo(f"stopped: {found} found so far, and stored.   Go on: upright fuzz{db_option}", err=True)
+                sys.exit(stopped_status())
     if found:
         click.echo(f"{found} found.   Next: upright finds{db_option}")
     sys.exit(1 if found else 0)

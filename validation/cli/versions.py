@@ -6,6 +6,7 @@ import click
 
 from validation.cli import arguments
 from validation.cli.progress import Shown
+from validation.cli.stopping import stopped_status
 from validation.judging.policy import STARTS
 
 
@@ -78,7 +79,7 @@ def command(
         click.echo(
             f"stopped: {len(done)} of {len(choices)} releases are done; the same command goes on there.", err=True
         )
-        sys.exit(130)
+        sys.exit(stopped_status())
     if all(release.lacks for release in done):
         raise RunError(f"no release could be run: {done[-1].lacks}")
     if not as_json:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import click
 
 from validation.cli.arguments import database_arguments, without_password
+from validation.cli.stopping import stopped_status
 from validation.running.comparing import Compared
 from validation.running.options import Options, Stopped, UnstoredError
 from validation.running.session import Session
@@ -15,7 +16,8 @@ from validation.store import Store
 
 @contextmanager
 def resumable(database: str) -> Iterator[None]:
-    """What is stored and how to go on, in a line: Ctrl-C in here ends the command with 130, a database that fails
+    """What is stored and how to go on, in a line: Ctrl-C in here ends the command with 130, a signal to
+    end with 143, a database that fails
     ends it with 2."""
     try:
         yield
@@ -24,7 +26,7 @@ def resumable(database: str) -> Iterator[None]:
         stored = f"stopped: {run.done} of {run.planned} cases are stored as run {run.number}."
         go_on = f"upright run --resume{database_arguments(database)}"
         click.echo(stored if run.finished else f"{stored}   Go on: {go_on}", err=True)
-        sys.exit(130)
+        sys.exit(stopped_status())
     except UnstoredError as failed:
         where = database if failed.saved is None else failed.saved
         go_on = f"   Go on: upright run --resume{database_arguments(where)}" if where else ""

@@ -5,8 +5,11 @@ while nothing is found, one after the other while a find is shrunk.
 """
 
 import math
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -50,7 +53,28 @@ class Search:
     tried: int = 0  # scenes simulated
     declined: int = 0
     wall: float = 0.0
+    stopped: bool = False  # by Ctrl-C
     faults: list[Fault] = field(default_factory=list)
+
+
+@contextmanager
+def ctrl_c_calls(note: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C in here; a second one is raised. Raised in one of hypothesis's callbacks, Python would print it
+    and go on."""
+    if threading.current_thread() is not threading.main_thread():  # no other one gets signals
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def noted(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        note()
+
+    signal.signal(signal.SIGINT, noted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _FoundError(AssertionError):
@@ -95,10 +119,20 @@ class Fuzzer:
     ) -> Search:
         """Batches of scenes from consecutive seeds; each oracle's first fault, shrunk while there is time.
 
-        Ends with the time, or with `enough` faults.
+        Ends with the time, with `enough` faults, or with Ctrl-C as soon as the scenes that are simulated are done; a
+        second one ends it at once.
         """
         started = self.clock()
         self.deadline = started + self.seconds
+        with ctrl_c_calls(self._stop):
+            self._search(seed, progress, enough)
+        self.search.wall = self.clock() - started
+        return self.search
+
+    def _stop(self) -> None:
+        self.search.stopped, self.deadline = True, -math.inf
+
+    def _search(self, seed: int, progress: Callable[[Search], None], enough: int) -> None:
         while not self.is_over and len(self._known) < enough:
             self._simulate_batch(seed)
             while len(self._known) < enough and (fault := self._first_fault(seed)) is not None:
@@ -107,8 +141,6 @@ class Fuzzer:
             self._verdicts.clear()
             seed += 1
             progress(self.search)
-        self.search.wall = self.clock() - started
-        return self.search
 
     def _simulate_batch(self, seed: int) -> None:
         """The scenes of this seed, as many at a time as there are cores, drawing while they run, until one is new."""

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -91,6 +92,22 @@ def test_energy_that_two_bodies_gain_where_they_touch_is_found_and_shrunk_to_tho
     (fault,) = search("broken:fault=gain", seconds=60.0).faults
     assert fault.oracle == "energy gained"
     assert len(fault.scene.bodies) == 2
+
+
+@pytest.mark.usefixtures("plugins")
+def test_ctrl_c_ends_a_search_with_what_it_has() -> None:
+    """Raised in one of hypothesis's callbacks it would be printed, and the search would go on."""
+    calls = iter(range(10**6))
+
+    def clock() -> float:
+        if next(calls) == 20:
+            signal.raise_signal(signal.SIGINT)
+        return time.monotonic()
+
+    before = signal.getsignal(signal.SIGINT)
+    done = search("broken:fault=none", seconds=60.0, clock=clock)
+    assert done.stopped and done.wall < 30.0 and done.faults == []
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.usefixtures("plugins")
