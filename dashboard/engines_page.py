@@ -3,12 +3,13 @@
 Below, what each engine's error costs, and why what failed did so, with the command that repeats it.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from dashboard import reading
@@ -36,6 +37,9 @@ from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_happening, meaning, reason_of, summary
 from validation.store import StoredRun
+
+if TYPE_CHECKING:  # as in `series`
+    import pandas as pd
 
 MOST_FAILURES = 50
 LEAST = 1e-16  # an error, on a logarithmic axis
@@ -93,6 +97,8 @@ def wrongs(verdict: Verdict) -> list[str]:
 
 def costs(results: Sequence[Result]) -> None:
     """Error against cost, both of the headline's scenario: lower and further left is better."""
+    import altair as alt
+
     every = costs_of(results)
     taken = sum(1 for result in results if result.taken_from)
     if every.empty and not taken:
@@ -127,6 +133,8 @@ def costs(results: Sequence[Result]) -> None:
 def costs_of(results: Sequence[Result]) -> pd.DataFrame:
     """A row a result. `of` is the headline with its unit: a goal is a length in one scenario and a time in another,
     and these share no axis."""
+    import pandas as pd
+
     rows = [
         {
             "engine": engine_name(r.case)[:80],

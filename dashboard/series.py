@@ -1,12 +1,12 @@
 """A metric of a case over the runs: commits, versions, what is accepted and by whom, steps."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
-import pandas as pd
 import streamlit as st
 
 from dashboard import reading
@@ -21,6 +21,10 @@ from validation.report.effect import band_of
 from validation.report.sentences import describe_turn
 from validation.review.lineage import SHORT
 from validation.store import Baseline, StoredRun
+
+if TYPE_CHECKING:  # 0.7 s to import, which a first page without a chart does not wait for
+    import altair as alt
+    import pandas as pd
 
 HISTORY_RUNS = 400  # runs
 MOST_LABELS = 5  # of the axis
@@ -67,6 +71,8 @@ def _accepted(result: Result, run: StoredRun, last: int | None = None) -> list[B
 
 def accepted_bands(result: Result, metric: str, run: StoredRun, points: Sequence[Point]) -> pd.DataFrame:
     """From each acceptance to the next: the value, what it allows, who and why."""
+    import pandas as pd
+
     now = next((m for m in result.measurements if m.metric == metric), None)
     first, last = points[0].run, points[-1].run
     known = _accepted(result, run, max(run.number, last))
@@ -100,6 +106,9 @@ def chart(
     at: int | None = None,
 ) -> Any:
     """`at` is the run to mark."""
+    import altair as alt
+    import pandas as pd
+
     unit = next((p.unit for p in points if p.unit not in ("", "1")), "")
     values = [p.value for p in points]
     factor, unit = scale_of([*values, *bands["low"], *bands["high"]], unit)
@@ -161,6 +170,8 @@ def known_columns(frame: pd.DataFrame) -> list[str]:
 
 def run_axis(points: Sequence[Point]) -> alt.Axis:
     """Of run numbers, a few of them labelled with number, date and commit."""
+    import altair as alt
+
     steps = max(1, min(MOST_LABELS, len(points)) - 1)
     labelled = {p.run: p for p in (points[round(i * (len(points) - 1) / steps)] for i in range(steps + 1))}
     labels = {
