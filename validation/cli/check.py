@@ -36,6 +36,7 @@ def command(options: Options, strict: bool, junit: Path | None, markdown: Path |
     from validation.store import open_store
 
     with open_store(options.database) as store, resumable(options.database):
+        store.must_be_writable()
         session = run_session(store, options, command_line())
         groups = store.groups(session.run) if markdown else []
     pairs = list(zip(session.results, session.verdicts))

@@ -74,6 +74,7 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
     silent = secrets.token_hex(8) if forge.annotations and not options.quiet else ""
     db_option = database_arguments(options.database, elsewhere=True)
     with open_store(options.database) as store, resumable(options.database):
+        store.must_be_writable()
         try:
             session = run_session(store, options, command_line())
         except DefaultBranchError as error:

@@ -70,7 +70,8 @@ def command(
     from validation.running.comparing import compare_engines
     from validation.store import open_store
 
-    with open_store(database) as store:  # first: a database that cannot be written should cost no minutes
+    with open_store(database) as store:
+        store.must_be_writable()  # first: a database that cannot be written should cost no minutes
         try:
             done = compare_engines(
                 (old, new),

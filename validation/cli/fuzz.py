@@ -38,6 +38,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     db_option, found = database_arguments(database), 0
     warm_kernels(Shown())
     with open_store(database) as store:
+        store.must_be_writable()
         for choice in choices:
             with Shown().activity(f"fuzzing {choice.label}") as notify:
                 limit = 60.0 * minutes

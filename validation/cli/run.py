@@ -39,6 +39,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
             "--resume goes on with the stored run as it was started; leave all but limits and --db out"
         )
     with open_store(options.database) as store, resumable(options.database):
+        store.must_be_writable()
         if resume and store.unfinished_run() is None:
             start = f"upright run{database_arguments(options.database)}"
             raise click.ClickException(f"no unfinished run is stored; start one with: {start}")

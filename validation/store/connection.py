@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -23,7 +23,7 @@ from sqlalchemy.exc import (
 )
 
 from validation.store.errors import LostConnectionError, StoreError
-from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, opened
+from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, is_read_only, opened, read_only, read_only_url
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
 CONNECT_TIMEOUT = 10  # s to reach a server
@@ -70,7 +70,11 @@ def _parse(where: str) -> URL:
 
 def _sqlite(url: URL, path: Path) -> Engine:
     file = OpenFile(path)
-    engine = create_engine(url, connect_args={"timeout": BUSY_LIMIT}, execution_options={"file": file})
+    if only_read := path.exists() and is_read_only(path):
+        creator = partial(sqlite3.connect, read_only_url(path), uri=True, timeout=BUSY_LIMIT, check_same_thread=False)
+        engine = create_engine(url, creator=creator, execution_options={"read_only": path})
+    else:
+        engine = create_engine(url, connect_args={"timeout": BUSY_LIMIT}, execution_options={"file": file})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, record: Any) -> None:
@@ -78,10 +82,11 @@ def _sqlite(url: URL, path: Path) -> Engine:
         cursor = connection.cursor()
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_LIMIT)}")
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")  # with WAL: safe when a process is killed, whole after a power cut
+        if not only_read:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            cursor.execute("PRAGMA synchronous=NORMAL")  # with WAL: safe when a process is killed
+            file.is_opened(connection)
         cursor.close()
-        file.is_opened(connection)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -101,12 +106,19 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
     """One transaction: all of it, or nothing. Ctrl-C comes after it. Raises LostFileError."""
+    must_be_writable(engine)
     ours = engine.execution_options(writes=True)
     with uninterrupted(), in_one_line(name), _connected(ours) as connection:
         with connection.begin():
             yield connection
         if file := connection.get_execution_options().get("file"):
             file.must_be_there(opened(connection))
+
+
+def must_be_writable(engine: Engine) -> None:
+    """Raises StoreError."""
+    if path := engine.get_execution_options().get("read_only"):
+        raise read_only(path)
 
 
 def _connected(engine: Engine) -> Connection:
@@ -235,6 +247,10 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+
+    def must_be_writable(self) -> None:
+        """Raises StoreError, before anything is run whose results could not be stored."""
+        must_be_writable(self._engine)
 
     def _reading(self) -> AbstractContextManager[Connection]:
         return reading(self._engine, self.name)

@@ -19,15 +19,20 @@ LOCK = 7_461_203  # any number that is ours: two processes that open the same ne
 def migrate(engine: Engine, name: str) -> None:
     """Raises StoreError where the database is newer than this Upright, or somebody else's."""
     with reading(engine, name) as connection:
-        if revision_of(connection, name) == HEAD:
+        if (revision := revision_of(connection, name)) == HEAD:
             return
+    if engine.get_execution_options().get("read_only"):
+        raise StoreError(
+            f"{name}: of an older Upright (revision {revision or 'none'}), and cannot be written (read-only) to be "
+            "brought up to date; copy it, and open the copy"
+        )
     with writing(engine, name) as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         found = revision_of(connection, name)
         if found != HEAD:
             copied = _copy(engine, found) if found else None
-            upgrade(connection, HEAD)
+            upgrade(connection, HEAD, f"{name}: cannot be brought up to date")
             if copied:
                 print(f"{name}: of an older Upright, brought up to date; as it was: {copied}", file=sys.stderr)
 
@@ -65,7 +70,7 @@ def revision_of(connection: Connection, name: str) -> str:
     return found[0] if found else ""
 
 
-def upgrade(connection: Connection, revision: str) -> None:
+def upgrade(connection: Connection, revision: str, name: str = "migration") -> None:
     """Run the migrations up to `revision` inside the transaction of `connection`."""
     from alembic import command
     from alembic.config import Config
@@ -73,5 +78,5 @@ def upgrade(connection: Connection, revision: str) -> None:
     configuration = Config()
     configuration.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     configuration.attributes["connection"] = connection
-    with in_one_line("migration"):
+    with in_one_line(name):
         command.upgrade(configuration, revision)

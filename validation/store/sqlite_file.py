@@ -8,6 +8,7 @@ from contextlib import closing, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy.engine import URL
 
@@ -42,10 +43,23 @@ def _check(path: Path) -> None:
             start = file.read(len(SQLITE_MAGIC))
         if start and start != SQLITE_MAGIC:
             raise StoreError(f"{path}: not a SQLite database; give another path")
-    target = path if path.exists() else path.parent
-    # SQLite writes its journal beside the file, so the folder counts too.
-    if not (os.access(target, os.W_OK) and os.access(path.parent, os.W_OK)):
-        raise StoreError(f"{path}: cannot be written (read-only); {ELSEWHERE}")
+    elif not os.access(path.parent, os.W_OK):
+        raise read_only(path)
+
+
+def read_only(path: Path) -> StoreError:
+    return StoreError(f"{path}: cannot be written (read-only); {ELSEWHERE}")
+
+
+def is_read_only(path: Path) -> bool:
+    """SQLite writes its journal beside the file, so the folder counts too."""
+    return not all(os.access(one, os.W_OK) for one in (path, path.parent))
+
+
+def read_only_url(path: Path) -> str:
+    """Of a file that is there. Nothing may be made beside it, so without a journal it is read as it is."""
+    still = "" if path.with_name(f"{path.name}-wal").exists() else "&immutable=1"
+    return f"file:{quote(str(path.absolute()))}?mode=ro{still}"
 
 
 class OpenFile:

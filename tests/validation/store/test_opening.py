@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -146,6 +148,49 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path, monkeypatch: py
     assert refusal(tmp_path / "u.db").startswith(
         f"{tmp_path / 'u.db'}: cannot be written (read-only); nothing was run."
     )
+
+
+@pytest.fixture
+def nothing_can_be_written(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on: the administrator may write anywhere, so the system's answer is replaced."""
+    return lambda: monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+
+
+def test_a_database_that_cannot_be_written_is_read_and_not_written(
+    tmp_path: Path, nothing_can_be_written: Callable[[], None]
+) -> None:
+    path = tmp_path / "u%20.db"
+    with open_store(path) as store:
+        store.save_results(store.begin_run(info(), [case()]), [result()])
+    before = path.read_bytes()
+    nothing_can_be_written()
+    with open_store(path) as store:
+        assert store.run(1).done == 1
+        for writing in (store.must_be_writable, lambda: store.begin_run(info(), [case()])):
+            with pytest.raises(StoreError, match=r"u%20\.db: cannot be written \(read-only\); nothing was run"):
+                writing()
+    assert path.read_bytes() == before and list(tmp_path.iterdir()) == [path]
+
+
+def test_an_older_database_that_cannot_be_written_is_to_be_copied(
+    tmp_path: Path, nothing_can_be_written: Callable[[], None]
+) -> None:
+    path = tmp_path / "u.db"
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("UPDATE alembic_version SET version_num = '0016'")
+        old.commit()
+    nothing_can_be_written()
+    assert refusal(path).startswith(f"{path}: of an older Upright (revision 0016), and cannot be written (read-only)")
+
+
+def test_a_file_that_cannot_be_brought_up_to_date_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "u.db"
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as old:  # which it is not: its tables are there already
+        old.execute("UPDATE alembic_version SET version_num = '0002'")
+        old.commit()
+    assert refusal(path).startswith(f"{path}: cannot be brought up to date: ")
 
 
 def test_a_damaged_database_is_said(tmp_path: Path) -> None:
