@@ -235,6 +235,9 @@ def parse_scene(data: Any, where: str = "scene") -> Scene:
     found = data.get("format", FORMAT)
     if isinstance(found, int) and found > FORMAT:
         raise SceneError(f"{where}: format {found} is newer than this Upright reads ({FORMAT}); upgrade Upright")
+    bodies = data.get("bodies")
+    if isinstance(bodies, (list, tuple)) and len(bodies) > MAX_BODIES:  # each is not looked at before that is known
+        raise SceneError(f"{where}: bodies: {len(bodies)} entries; allowed: at most {MAX_BODIES}")
     try:
         return SCENE.validate_python(data)
     except ValidationError as error:

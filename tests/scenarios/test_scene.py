@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from scenarios.scene import (
+    MAX_BODIES,
     Ball,
     Bowl,
     Box,
@@ -49,6 +50,7 @@ from scenarios.scene import (
     spatial_start,
     write_scene,
 )
+from scenarios.scene_error import SceneError
 
 SQUARE = Polygon(vertices=((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
 numbers = st.floats(-1e6, 1e6)  # -0.0 and subnormal numbers among them
@@ -221,3 +223,10 @@ def test_one_is_the_same_number_as_one_point_nought():
     scene = json.loads(write_scene(everything()))
     scene["duration"] = 2
     assert content_hash(parse_scene(scene)) == content_hash(everything())
+
+
+def test_too_many_bodies_are_refused_before_any_is_checked() -> None:
+    """None of these is a body."""
+    data = {"dimension": 2, "duration": 1.0, "bodies": [None] * (MAX_BODIES + 1)}
+    with pytest.raises(SceneError, match=rf"^mine: bodies: {MAX_BODIES + 1} entries; allowed: at most {MAX_BODIES}$"):
+        parse_scene(data, where="mine")

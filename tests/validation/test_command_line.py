@@ -336,6 +336,8 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["check", "--junit", "/nowhere/x.xml"], "there is no folder '/nowhere'"),
         (["show", "stack", "--png", "x.txt"], "allowed: .png"),
         (["run", "--resume", "--dt", "1/60"], "--resume goes on"),
+        (["run", "stack", "--as", "x" * 5000], "5000 characters; allowed: at most 100 characters that can be printed"),
+        (["run", "stack", "--as", "a\x1b[31m"], "'a\\x1b[31m'; allowed: at most 100 characters that can be printed"),
         (["run", "/dev/zero"], "/dev/zero: a device or a pipe, not a file; give the path of a scene file"),
         (["regressions", "--run", "99999999999999999999"], "99999999999999999999 is not in the range 0<=x<=2147483647"),
         (["undo", "99999999999999999999", "--reason", "x"], "99999999999999999999 is not in the range"),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 NUMBER = click.IntRange(0, 2**31 - 1)
 """Of a run, a case or an entry, as databases have them."""
 MOST_STARTS = 1000
+LONGEST_NAME = 100  # characters of a name for cases
 MEMORY_LIMIT = 2048  # MiB
 EXPECTED_ERRORS: tuple[type[Exception], ...] = (
     SettingError,
@@ -122,6 +123,19 @@ def written(path: Path, run: int | None = None) -> Iterator[None]:
     except OSError as error:
         stored = "" if run is None else f". Run {run} is stored"
         raise click.ClickException(f"{path}: cannot be written ({error.strerror or error}){stored}") from None
+
+
+class CaseName(click.ParamType):
+    """A name of one's own for cases, which stands in tables, files and addresses."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if len(text) > LONGEST_NAME or not text.isprintable():
+            few = f"{len(text)} characters" if len(text) > LONGEST_NAME else repr(text)
+            self.fail(f"{few}; allowed: at most {LONGEST_NAME} characters that can be printed", param, ctx)
+        return text
 
 
 class TimeStep(click.ParamType):
@@ -217,7 +231,9 @@ SESSION_OPTIONS = (
     profile_option,
     dt_option,
     click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),
-    click.option("--as", "alias", default="", metavar="NAME", help="Make these cases their own, under NAME."),
+    click.option(
+        "--as", "alias", type=CaseName(), default="", metavar="NAME", help="Make these cases their own, under NAME."
+    ),
     click.option(
         "--ensemble",
         type=StartCount(),
