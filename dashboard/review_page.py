@@ -173,5 +173,5 @@ def others(run: StoredRun, group: Group, member: Member) -> None:
         moved = f"{text(effect.metric)} {text(effect.now)}, accepted {text(effect.accepted)}" if effect else ""
         mark = "&rarr; " if one is member else ""
         seen = "" if one.seen else f"<small>reported in {text(one.occurrence.reported_by)}</small>"
-        rows.append((f"{mark}{case_html(one.verdict.case)}{seen}", moved, state_html(one.state), go(target, "Look")))
+        rows.append((f"{mark}{case_html(one.verdict.case)}{seen}", moved, state_html(one.state), go(target, "Review")))
     grid(("case", "worst metric", "state", ""), rows, testid="members")

@@ -92,7 +92,7 @@ def differences(scene: Scene, own: Trajectory, other: Trajectory, label: str, *,
     seen = np.flatnonzero((apart > least).any(axis=1))
     if len(seen):
         body = int(np.argmax(apart[seen[0]]))
-        text = f"{scene.bodies[body].name} is more than {quantity(least, 'm')} from where it is in {label}"
+        text = f"differs from {label}: {scene.bodies[body].name} is more than {quantity(least, 'm')} away"
         found.append(Event(time=float(time[seen[0]]), kind="difference", text=text, bodies=(body,)))
     return found
 

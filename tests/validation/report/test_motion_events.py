@@ -84,7 +84,7 @@ def test_of_one_engine_the_first_bit_that_differs_and_then_what_is_seen() -> Non
     found = differences(SCENE, motion, still(), "accepted", same_engine=True)
     assert [(round(60 * event.time), event.bodies) for event in found] == [(5, (1,)), (20, (1,))]
     assert found[0].text == "first difference from accepted: right, x, by 1 nm"
-    assert found[1].text == "right is more than 10 mm from where it is in accepted"
+    assert found[1].text == "differs from accepted: right is more than 10 mm away"
 
 
 def test_two_engines_differ_in_bits_from_the_start_so_only_what_is_seen_counts() -> None:
