@@ -22,6 +22,7 @@ from tests.effort import few, tries
 from tests.validation.command import call, start, upright
 from validation import cli
 from validation.running import session
+from validation.running.processes.pool import Pool
 
 WORDS = ["bouncing-ball:restitution=0.5", "slide-to-roll", "upright-block:start=drop"]
 WAITING = """
@@ -246,6 +247,20 @@ def test_a_first_check_says_that_nothing_is_accepted(tmp_path: Path) -> None:
     done = upright("check", "bouncing-ball", "--engine", "pymunk", folder=tmp_path)
     assert done.returncode == 0
     assert "upright accept" in done.stderr
+
+
+def test_control_c_while_engines_are_ended_leaves_a_comparison_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave = Pool.__exit__
+
+    def interrupted(pool: Pool, *error: object) -> None:
+        leave(pool, *error)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Pool, "__exit__", interrupted)
+    done = upright("compare", "pymunk@default", "pymunk@fair", "slide-to-roll", folder=tmp_path)
+    assert done.returncode in (0, 1) and "Stored as comparison 1 in upright.db." in done.stdout, done.stderr
 
 
 # --- bad input ------------------------------------------------------------------------------------------------

@@ -69,6 +69,7 @@ def command(
     from validation.report.comparison import render_comparison
     from validation.running.comparing import compare_engines
     from validation.store import open_store
+    from validation.store.connection import uninterrupted
 
     with open_store(database) as store:
         store.must_be_writable()  # first: a database that cannot be written should cost no minutes
@@ -87,7 +88,8 @@ def command(
             )
         except KeyboardInterrupt:
             raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
-        number, lines = store_comparison(store, done, arguments.command_line())
+        with uninterrupted():
+            number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():
         click.echo(line)
     if not as_json:

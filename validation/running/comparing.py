@@ -231,53 +231,59 @@ def compare_engines(
     sides = [engine_of(word) for word in words]
     chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
-    with running_engines(sides, progress, profile) as (pool, environments):
-        requests = _requests(chosen, sides, [{}], asked, dt)
-        swept = chosen if options else [] if scenarios else few_of(chosen)
-        requests += _requests(swept, sides, _variants(pool, sides), asked[:1], dt)
-        pairs = without_doubles(plan_cases(pool, requests))
-        for side, i in zip(sides, (0, 1)):
-            own = [pair[i] for pair in pairs]
-            if all(plan.unavailable for plan in own):
-                raise RunError(f"{side.word} cannot be run: {own[0].unavailable}")
-        codes = {side.word: code_of(side, environments.get(side.word)) for side in sides}
-        cache = ResultCache(codes, resume=resume)
-        work = _Work(pool, cache, limits, progress, pairs, starts, 0 if scenarios else OF_A_FAMILY)
+    made: Compared | None = None
+    try:
+        with running_engines(sides, progress, profile) as (pool, environments):
+            requests = _requests(chosen, sides, [{}], asked, dt)
+            swept = chosen if options else [] if scenarios else few_of(chosen)
+            requests += _requests(swept, sides, _variants(pool, sides), asked[:1], dt)
+            pairs = without_doubles(plan_cases(pool, requests))
+            for side, i in zip(sides, (0, 1)):
+                own = [pair[i] for pair in pairs]
+                if all(plan.unavailable for plan in own):
+                    raise RunError(f"{side.word} cannot be run: {own[0].unavailable}")
+            codes = {side.word: code_of(side, environments.get(side.word)) for side in sides}
+            cache = ResultCache(codes, resume=resume)
+            work = _Work(pool, cache, limits, progress, pairs, starts, 0 if scenarios else OF_A_FAMILY)
 
-        def compared(*, stopped: bool = False) -> Compared:
-            found = work.comparisons()
-            cases = found[0].old.case, found[0].new.case
-            several = cases[0].identity.profile != cases[1].identity.profile
-            apart = packages_apart(
-                (environments.get(sides[0].word), environments.get(sides[1].word)),
-                {(distribution_of(side) or "").casefold() for side in sides},
-            )
-            return Compared(
-                names=(_name(cases[0], profile=several), _name(cases[1], profile=several)),
-                comparisons=[replace(one, variant=_variant(one.old.case, sides[0])) for one in found],
-                packages=apart,
-                planned=len(pairs),
-                stopped=stopped,
-                speed=work.speed,
-                replays=work.replayed(),
-                goes_on=cache.lasting,
-            )
+            def compared(*, stopped: bool = False) -> Compared:
+                found = work.comparisons()
+                cases = found[0].old.case, found[0].new.case
+                several = cases[0].identity.profile != cases[1].identity.profile
+                apart = packages_apart(
+                    (environments.get(sides[0].word), environments.get(sides[1].word)),
+                    {(distribution_of(side) or "").casefold() for side in sides},
+                )
+                return Compared(
+                    names=(_name(cases[0], profile=several), _name(cases[1], profile=several)),
+                    comparisons=[replace(one, variant=_variant(one.old.case, sides[0])) for one in found],
+                    packages=apart,
+                    planned=len(pairs),
+                    stopped=stopped,
+                    speed=work.speed,
+                    replays=work.replayed(),
+                    goes_on=cache.lasting,
+                )
 
-        try:
-            first = [pair for pair in pairs if _is_first(pair, asked[0], sides[0])]
-            work.simulate(first, " and ".join(words))
-            work.take_steps()
-            rest = [pair for pair in pairs if not _is_first(pair, asked[0], sides[0])]
-            if not scenarios and rest and work.comparisons():
-                on_answer(compared())
-            work.simulate(rest, "other profiles and settings")
-            work.run_starts()
-            work.time_again([found for _, found in work.by_single_runs()])
-        except KeyboardInterrupt:
-            if not work.comparisons():
-                raise
-            return compared(stopped=True)
-        return compared()
+            try:
+                first = [pair for pair in pairs if _is_first(pair, asked[0], sides[0])]
+                work.simulate(first, " and ".join(words))
+                work.take_steps()
+                rest = [pair for pair in pairs if not _is_first(pair, asked[0], sides[0])]
+                if not scenarios and rest and work.comparisons():
+                    on_answer(compared())
+                work.simulate(rest, "other profiles and settings")
+                work.run_starts()
+                work.time_again([found for _, found in work.by_single_runs()])
+                made = compared()
+            except KeyboardInterrupt:
+                if not work.comparisons():
+                    raise
+                made = compared(stopped=True)
+    except KeyboardInterrupt:  # while engines were ended
+        if made is None:
+            raise
+    return made
 
 
 def _is_first(pair: Pair, profile: str | None, side: EngineChoice) -> bool:
