@@ -5,8 +5,9 @@
 A hundred cases with ten metrics each over 2,000 commits: noise of 3 %, exact constants, steps of 5 % at known commits;
 what a step makes worse is reported for 40 runs and then accepted, the last ones are open. The motions are real, of one
 stack on two engines. Pages are run as Streamlit runs them, without a browser: once, which loads what they need, then
-with all that they remember of the database forgotten (Streamlit's cache emptied), five times. The least counts: what
-else the machine does only adds.
+with all that they remember of the database forgotten (Streamlit's cache emptied), five times. What draws charts is
+there already, as the server imports it a moment after its start. The least counts: what else the machine does only
+adds.
 """
 
 import argparse
@@ -251,6 +252,8 @@ def main() -> int:
     from validation.running.session import warm_kernels
 
     warm_kernels(Progress())
+    import altair  # noqa: F401  as the server does by itself, beside its first page
+
     logging.disable(logging.WARNING)  # Streamlit's, of a script without a browser
     with tempfile.TemporaryDirectory() as folder:
         path = given.database or Path(folder) / "history.db"
