@@ -246,7 +246,8 @@ class Database:
         self.close()
 
     def close(self) -> None:
-        self._engine.dispose()
+        with uninterrupted():  # a Ctrl-C in it SQLAlchemy would print with its traceback
+            self._engine.dispose()
 
     def must_be_writable(self) -> None:
         """Raises StoreError, before anything is run whose results could not be stored."""

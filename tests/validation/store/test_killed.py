@@ -80,3 +80,20 @@ def test_control_c_while_results_are_stored_comes_when_they_are(tmp_path: Path) 
         with pytest.raises(KeyboardInterrupt):
             store.save_results(run, Interrupted([result(one)]))
         assert store.run(run).done == 1 and signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_while_a_database_is_closed_comes_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the midst of it SQLAlchemy would print a traceback."""
+    done = []
+    store = open_store(tmp_path / "u.db")
+    close = store._engine.dispose
+
+    def interrupted() -> None:
+        signal.raise_signal(signal.SIGINT)
+        close()
+        done.append("closed")
+
+    monkeypatch.setattr(store._engine, "dispose", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        store.close()
+    assert done == ["closed"]
