@@ -33,6 +33,7 @@ def command(options: Options, strict: bool, resume: bool) -> None:
         *(options.scenarios, options.engines, options.profile, options.dt, options.limits.timing, options.alias),
         options.ensemble,
         options.order,
+        options.fresh,
     )
     if resume and any(given):
         raise click.UsageError(

@@ -3,7 +3,7 @@
 That is what `result_cache.key_of` has: scene, settings, time step, the engine's wheel, the processor's features, our
 own code and what it measures by. Only of engines whose code a wheel identifies, or our own source: never of one that
 is worked on. A few are simulated all the same and compared: an engine that gives something else is not deterministic,
-and nothing of it is taken any more.
+and nothing that is stored of it so far is taken any more.
 """
 
 import hashlib

@@ -40,7 +40,7 @@ from validation.store.stored_scenarios import stored_scenario
 
 SAVE_EVERY = 16  # results in one transaction, at most,
 SAVE_WITHIN = 0.5  # and s from one to the next, while results come
-ASKED: dict[str, Any] = {"ensemble": 0, "ensemble_as_accepted": False, "order": False}
+ASKED: dict[str, Any] = {"ensemble": 0, "ensemble_as_accepted": False, "order": False, "fresh": False}
 """Options that a resumed run has from the one that was stopped; what they were before these were kept."""
 
 

@@ -61,10 +61,11 @@ class Search:
 def ctrl_c_calls(note: Callable[[], None]) -> Iterator[None]:
     """The first Ctrl-C in here; a second one is raised. Raised in one of hypothesis's callbacks, Python would print it
     and go on."""
-    if threading.current_thread() is not threading.main_thread():  # no other one gets signals
+    before = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or before is signal.SIG_IGN:  # no other one gets signals; and in the background Ctrl-C is not ours
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
 
     def noted(*_: object) -> None:
         signal.signal(signal.SIGINT, before)

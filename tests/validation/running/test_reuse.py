@@ -17,7 +17,7 @@ from tests.validation.store.made import case, info, measurement, result
 from validation.engines import engine_of
 from validation.records.case import Result, case_key
 from validation.records.outcome import Outcome
-from validation.running import result_cache, reuse
+from validation.running import result_cache, reuse, session
 from validation.running.options import OpenRun, Options
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
 from validation.running.runner import Limits, Plan
@@ -114,6 +114,13 @@ def test_fresh_and_timed_runs_take_nothing(store: Store) -> None:
     ran(store, plan)
     for options in ({"fresh": True}, {"limits": Limits(timing=True)}):
         assert reuse_of(begun(store, plan, **options), [plan]).known == {}
+
+
+def test_a_fresh_run_that_was_stopped_goes_on_fresh(store: Store) -> None:
+    for fresh in (True, False):
+        asked = session.asked_of(Options(fresh=fresh, limits=Limits()))
+        run = store.begin_run(info(), [], asked=asked)
+        assert session._as_asked(store, run, Options(limits=Limits())).fresh == fresh
 
 
 def test_what_failed_or_was_taken_itself_is_nothing_to_take(store: Store) -> None:
