@@ -23,7 +23,7 @@ from validation.records.case import Case, Result
 from validation.records.names import with_profile
 from validation.running.environments import packages_apart
 from validation.running.options import Progress, RunError
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Executor
 from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
 from validation.running.runner import STEP, Limits, Plan, Request, hello_of, plan_cases, results_of
@@ -70,7 +70,7 @@ class Compared:
 class _Work:
     """What a comparison has so far; all of it is in order at every moment at which Ctrl-C may come."""
 
-    pool: Pool
+    pool: Executor
     cache: ResultCache
     limits: Limits
     progress: Progress
@@ -323,7 +323,7 @@ def _planar_and_cost(scenario: Scenario) -> tuple[bool, float]:
     return isinstance(scene, PlanarScene), scene.duration * len(scene.bodies)
 
 
-def _variants(pool: Pool, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:
+def _variants(pool: Executor, sides: Sequence[EngineChoice]) -> list[dict[str, str]]:
     """Each choice of a setting that both sides have and neither word sets, but the one that is the default of both."""
     old, new = (hello_of(pool, side).get("choices", {}) for side in sides)
     typed = {name for side in sides for name in side.overrides}

@@ -12,7 +12,7 @@ from validation.judging.verdict import FLOOR
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun, Progress
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Executor
 from validation.running.runner import Limits, Plan, measure_motions, name_of, results_of
 from validation.running.starts import floors, horizon, perturbed, until
 
@@ -31,7 +31,7 @@ class Starts:
 
 
 def run_ensembles(
-    pool: Pool, plans: Sequence[tuple[Plan, Starts]], limits: Limits, progress: Progress | None = None
+    pool: Executor, plans: Sequence[tuple[Plan, Starts]], limits: Limits, progress: Progress | None = None
 ) -> Iterator[Ensemble]:
     """Every plan from all its starts, one plan after the other."""
     with (progress or Progress()).bar("perturbed initial states", len(plans)) as bar:
@@ -40,7 +40,7 @@ def run_ensembles(
             bar.advance(name_of(plan.case))
 
 
-def _ensemble(pool: Pool, plan: Plan, starts: Starts, limits: Limits) -> Ensemble:
+def _ensemble(pool: Executor, plan: Plan, starts: Starts, limits: Limits) -> Ensemble:
     made = []
     for number in range(starts.count):
         text = write_scene(perturbed(plan.scenario.scene, starts.seed, number), indent=None)

@@ -12,7 +12,7 @@ from validation.store.errors import LostFileError, StoreError
 if TYPE_CHECKING:  # every command reads words, few run anything
     from validation.records.stored import StoredRun
     from validation.review.lineage import Lineage
-    from validation.running.processes.pool import Pool
+    from validation.running.processes.executor import Executor
     from validation.running.runner import Limits
     from validation.store import Store
 
@@ -90,7 +90,7 @@ class OpenRun:
     """A run that goes on: where its results are stored, what simulates its cases, and how it was asked for."""
 
     store: Store
-    pool: Pool
+    pool: Executor
     number: int
     options: Options
     stored: set[str] = field(default_factory=set)  # keys of the cases that this session has stored

@@ -19,7 +19,7 @@ from validation.judging.relations import Agreed, Related, agreed, limits, pertur
 from validation.records.case import Result, Value
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes, with_samples
 from validation.running.options import Progress
-from validation.running.processes.pool import Pool, Reply
+from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits, Plan, engine_remotes
 
 MOST_STATES = 120  # of a scenario, that a step is taken from; spread over its time
@@ -37,14 +37,14 @@ class Steps:
 
 
 def take_steps(
-    pool: Pool, wanted: Sequence[Steps], limit: Limits, progress: Progress | None = None, title: str = ""
+    pool: Executor, wanted: Sequence[Steps], limit: Limits, progress: Progress | None = None, title: str = ""
 ) -> list[Trajectory | str]:
     """One step from every state; or why not, in a line."""
     found: dict[int, Trajectory | str] = {}
     left, asked = list(enumerate(wanted))[::-1], dict[int, int]()
     with (progress or Progress()).bar(title, len(wanted)) as bar:
         while left or asked:
-            while left and len(asked) < max(1, limit.workers):
+            while left and len(asked) < max(1, pool.at_once(limit.workers)):
                 i, steps = left.pop()
                 asked[_ask(pool, steps, limit)] = i
             for reply in pool.wait(0.25):
@@ -55,7 +55,7 @@ def take_steps(
     return [found[i] for i in range(len(wanted))]
 
 
-def _ask(pool: Pool, steps: Steps, limit: Limits) -> int:
+def _ask(pool: Executor, steps: Steps, limit: Limits) -> int:
     scene = steps.plan.scene_text.encode()
     header: dict[str, Any] = {
         "dt": steps.plan.case.identity.dt,
@@ -81,7 +81,7 @@ def _answer(reply: Reply) -> Trajectory | str:
 
 
 def replays_of(
-    pool: Pool, pairs: Sequence[Pair], limit: Limits, progress: Progress | None = None, most: int = MOST_STATES
+    pool: Executor, pairs: Sequence[Pair], limit: Limits, progress: Progress | None = None, most: int = MOST_STATES
 ) -> list[Replay]:
     """Of each pair, a step on both sides from the old side's states; with a reason where that cannot be done."""
     reasons = [_why_not(pool, pair) for pair in pairs]
@@ -115,7 +115,7 @@ def _motion(result: Result) -> Trajectory:
     return result.trajectory
 
 
-def _why_not(pool: Pool, pair: Pair) -> str:
+def _why_not(pool: Executor, pair: Pair) -> str:
     """Why no step can be taken on both sides; "" where it can."""
     for plan, result in zip(*pair):
         if result.trajectory is None:
@@ -138,7 +138,7 @@ class Promises:
 
 
 def relations_of(
-    pool: Pool,
+    pool: Executor,
     pairs: Sequence[Pair],
     limit: Limits,
     progress: Progress | None = None,
@@ -167,7 +167,7 @@ class _Asked:
     round_off: tuple[float, float]
 
     @classmethod
-    def of(cls, pool: Pool, pair: Pair, all_of_them: bool, most: int) -> "_Asked":
+    def of(cls, pool: Executor, pair: Pair, all_of_them: bool, most: int) -> "_Asked":
         """Those that both sides declare, by name, and that the step again is the same."""
         old, new = (engine_remotes(pool, {plan.word})[plan.word].hello or {} for plan in pair[0])
         shared = {given["name"] for given in new["relations"]}

@@ -31,7 +31,7 @@ from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import HOME, MADE, Environment
 from validation.running.kernel_cache import cache_root, temporary_folder
 from validation.running.options import Progress
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Executor
 from validation.running.runner import Limits, Plan, execute, name_of
 from validation.store.compression import PackingError, pack, unpack
 
@@ -118,7 +118,7 @@ class ResultCache:
 
     def results_of(
         self,
-        pool: Pool,
+        pool: Executor,
         plans: Sequence[Plan],
         limits: Limits,
         progress: Progress,
@@ -149,7 +149,7 @@ class ResultCache:
 
     def ensembles_of(
         self,
-        pool: Pool,
+        pool: Executor,
         plans: Sequence[Plan],
         count: int,
         limits: Limits,

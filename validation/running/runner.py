@@ -26,7 +26,7 @@ from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation, Status
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
 from validation.running.options import Progress
-from validation.running.processes.pool import Pool, Remote, Reply
+from validation.running.processes.executor import MEASURING, Executor, Reply, Server
 from validation.running.processes.processor import available_cores, left_alone
 
 STEP = 1.0 / 240.0  # s, the canonical time step
@@ -95,7 +95,7 @@ class Totals:
         return (self.wall * self.workers - self.stepping) / self.simulated if self.simulated else 0.0
 
 
-def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
+def plan_cases(pool: Executor, requests: Sequence[Request]) -> list[Plan]:
     """Start the engines, resolve every case's settings, ask who declines. Raises SettingError, SceneError.
 
     An engine that cannot be loaded makes its cases `unavailable`, each with the reason.
@@ -134,7 +134,7 @@ def plan_cases(pool: Pool, requests: Sequence[Request]) -> list[Plan]:
     return [_plan(r, of[id(r)], hellos[r.engine.word], texts[id(r.scenario)], hashes[id(r.scenario)]) for r in requests]
 
 
-def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
+def engine_remotes(pool: Executor, words: set[str]) -> dict[str, Server]:
     """The server of each engine, running; `hello` says what it is or why it is not."""
     running = {remote.what: remote for remote in pool.remotes}
     remotes = {word: running.get(word) or pool.start_engine(word) for word in sorted(words)}
@@ -142,7 +142,7 @@ def engine_remotes(pool: Pool, words: set[str]) -> dict[str, Remote]:
     return remotes
 
 
-def hello_of(pool: Pool, choice: EngineChoice) -> dict[str, Any]:
+def hello_of(pool: Executor, choice: EngineChoice) -> dict[str, Any]:
     """What an engine's server says of it; "error": why it cannot be used."""
     return engine_remotes(pool, {choice.word})[choice.word].hello or {}
 
@@ -197,7 +197,7 @@ def name_of(case: Case) -> str:
 
 
 def results_of(
-    pool: Pool, plans: Sequence[Plan], limits: Limits, progress: Progress | None = None, title: str = ""
+    pool: Executor, plans: Sequence[Plan], limits: Limits, progress: Progress | None = None, title: str = ""
 ) -> list[Result]:
     """Every plan simulated and measured, in the order of the plans, with a bar of this title."""
     results: dict[int, Result] = {}
@@ -211,13 +211,13 @@ def results_of(
     return [results[id(plan.case)] for plan in plans]
 
 
-def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callable[[Result], None]) -> Totals:
+def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Callable[[Result], None]) -> Totals:
     """Simulate and measure every plan; `on_result` gets each as it is done, declined ones first.
 
     With `limits.timing` one simulation runs at a time, on a core of its own, and nothing is measured meanwhile.
     """
     started = time.perf_counter()
-    workers = 1 if limits.timing else max(1, limits.workers)
+    workers = 1 if limits.timing else max(1, pool.at_once(limits.workers))
     totals = Totals(workers=workers)
     waiting: deque[_Job] = deque()
     for plan in plans:
@@ -244,6 +244,8 @@ def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callab
                     job.simulations.append(simulation_of(reply))
                     if job.simulations[-1].trajectory is None:
                         on_result(_result(job.plan, job.simulations[-1]))
+                    elif pool.elsewhere:
+                        on_result(_measured_result(job, reply.header["measured"], timing=False))
                     elif limits.timing and len(job.simulations) < TIMING_REPEATS:
                         simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
                     else:
@@ -252,14 +254,14 @@ def execute(pool: Pool, plans: Sequence[Plan], limits: Limits, on_result: Callab
                     _count(totals, job.plan, job.simulations[-1])
                 else:
                     job, heard = measured.pop(reply.id), time.perf_counter()
-                    on_result(_measured_result(job, reply, timing=limits.timing))
+                    on_result(_measured_result(job, reply.header, timing=limits.timing))
             heard = _patient(pool, heard) if measured else heard
     totals.wall = time.perf_counter() - started
     return totals
 
 
 def simulate_unplanned(
-    pool: Pool, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+    pool: Executor, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
 ) -> Simulation:
     """As `ask_unplanned`, and waited for."""
     number = ask_unplanned(pool, request, profile, limits, exercise)
@@ -270,7 +272,7 @@ def simulate_unplanned(
 
 
 def ask_unplanned(
-    pool: Pool, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+    pool: Executor, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
 ) -> int:
     """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
 
@@ -288,7 +290,7 @@ def ask_unplanned(
     return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 
 
-def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: Limits, core: int | None) -> int:
+def _ask_simulation(pool: Executor, remotes: dict[str, Server], plan: Plan, limits: Limits, core: int | None) -> int:
     remote = remotes[plan.word]
     if remote not in pool.remotes:  # its server died with an earlier case; this one gets a new server
         remotes[plan.word] = remote = engine_remotes(pool, {plan.word})[plan.word]
@@ -299,26 +301,33 @@ def _ask_simulation(pool: Pool, remotes: dict[str, Remote], plan: Plan, limits: 
         "memory_limit": limits.memory_limit,
         "core": core,
     }
+    if pool.elsewhere:
+        header["measure"] = _measuring(plan)
     return pool.ask(remote, header, plan.scene_text.encode())
 
 
-def measuring_remotes(pool: Pool, count: int = 1) -> list[Remote]:
+def measuring_remotes(pool: Executor, count: int = 1) -> list[Server]:
     """As many servers as are wanted; those that run already are of them, and one that died is replaced."""
-    running = [remote for remote in pool.remotes if remote.what == "measuring"]
+    running = [remote for remote in pool.remotes if remote.what == MEASURING]
     return running + [pool.start_measuring() for _ in range(count - len(running))]
 
 
-def _ask_measuring(pool: Pool, count: int, plan: Plan, trajectory: bytes) -> int:
+def _ask_measuring(pool: Executor, count: int, plan: Plan, trajectory: bytes) -> int:
     remote = min(measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
+    return pool.ask(remote, _measuring(plan), trajectory)
+
+
+def _measuring(plan: Plan) -> dict[str, Any]:
+    """The header for measuring a motion as one of the plan's scenario."""
     scenario = plan.scenario
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
     if scenario.from_file:
         header["scene"] = scenario.scene.model_dump(mode="json")
-    return pool.ask(remote, header, trajectory)
+    return header
 
 
 def measure_motions(
-    pool: Pool, motions: Sequence[tuple[Plan, Trajectory]], limits: Limits
+    pool: Executor, motions: Sequence[tuple[Plan, Trajectory]], limits: Limits
 ) -> list[tuple[Measurement, ...]]:
     """Each motion measured as one of its plan's scenario; () where that fails."""
     measurers = -(-limits.workers // SIMULATIONS_PER_MEASURER)
@@ -328,23 +337,23 @@ def measure_motions(
     heard = time.perf_counter()
     while asked:
         for reply in pool.wait(0.25):
-            found[asked.pop(reply.id)] = _measurements(reply)
+            found[asked.pop(reply.id)] = _measurements(reply.header)
             heard = time.perf_counter()
         heard = _patient(pool, heard)
     return found
 
 
-def _patient(pool: Pool, heard: float) -> float:
+def _patient(pool: Executor, heard: float) -> float:
     """When measuring was last heard of; after MEASURING_LIMIT it is ended, which counts as an answer."""
     if time.perf_counter() - heard <= MEASURING_LIMIT:
         return heard
     for remote in measuring_remotes(pool, 0):  # each answers for what it owes when it is gone
-        remote.process.kill()
+        pool.kill(remote)
     return time.perf_counter()
 
 
-def _measurements(reply: Reply) -> tuple[Measurement, ...]:
-    return tuple(Measurement(**row) for row in reply.header.get("measurements", ()))
+def _measurements(header: dict[str, Any]) -> tuple[Measurement, ...]:
+    return tuple(Measurement(**row) for row in header.get("measurements", ()))
 
 
 def simulation_of(reply: Reply) -> Simulation:
@@ -373,12 +382,13 @@ def _result(plan: Plan, simulation: Simulation, **measured: Any) -> Result:
     return Result.of(case=plan.case, simulation=simulation, headline=plan.scenario.headline, **measured)
 
 
-def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
+def _measured_result(job: _Job, header: dict[str, Any], *, timing: bool) -> Result:
+    """`header`: of the reply to measuring."""
     simulation = job.simulations[0]
-    if "measurements" not in reply.header:
-        words = (reply.header.get("error") or reply.header.get("reason", "")).strip() or "no answer"
+    if "measurements" not in header:
+        words = (header.get("error") or header.get("reason", "")).strip() or "no answer"
         return _result(job.plan, replace(simulation, reason=f"could not be measured: {words.splitlines()[-1]}"))
-    measurements = list(_measurements(reply))
+    measurements = list(_measurements(header))
     if timing:
         from validation.metrics import step_time
 
@@ -389,7 +399,7 @@ def _measured_result(job: _Job, reply: Reply, *, timing: bool) -> Result:
             simulation = replace(
                 simulation, reason=f"not deterministic: {len(hashes)} motions in {len(job.simulations)} repeats"
             )
-    outcomes = tuple(map(outcome_of, reply.header["outcomes"]))
+    outcomes = tuple(map(outcome_of, header["outcomes"]))
     return _result(job.plan, simulation, measurements=tuple(measurements), outcomes=outcomes)
 
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from validation.running.processes.executor import MEASURING, Reply
 from validation.running.processes.frames import CHUNK, ClosedError, Reader, pack
 
 LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
@@ -32,7 +33,7 @@ def own(module: str) -> list[str]:
 class Remote:
     """A server process and the questions that it has not answered."""
 
-    what: str  # for messages: the engine's word, or "measuring"
+    what: str  # for messages: the engine's word, or MEASURING
     process: subprocess.Popen[bytes]
     connection: socket.socket
     reader: Reader = field(default_factory=Reader)
@@ -42,16 +43,10 @@ class Remote:
     due: dict[int, float] = field(default_factory=dict)  # of those with a limit: when, by time.monotonic(), s
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    remote: Remote
-    id: int
-    header: dict[str, Any]
-    body: bytes
-
-
 class Pool:
-    """Servers by word. Use as a context manager: leaving it ends them all and what they started."""
+    """An `Executor`: servers by word. Use as a context manager: leaving it ends them all and what they started."""
+
+    elsewhere = False
 
     def __init__(self, commands: Mapping[str, Sequence[str]] | None = None) -> None:
         """`commands`: engine word -> what starts its fork server, where that is another Python than this one."""
@@ -66,13 +61,17 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def at_once(self, workers: int) -> int:
+        """As many as are wanted."""
+        return workers
+
     def start_engine(self, word: str) -> Remote:
         if command := self._commands.get(word):  # an environment has the one version
             return self._start(word, command, word.partition("==")[0])
         return self._start(word, own("validation.running.processes.fork_server"), word)
 
     def start_measuring(self) -> Remote:
-        return self._start("measuring", own("validation.running.processes.measure_server"))
+        return self._start(MEASURING, own("validation.running.processes.measure_server"))
 
     def _start(self, what: str, program: Sequence[str], *arguments: str) -> Remote:
         ours, theirs = socket.socketpair()
@@ -122,7 +121,7 @@ class Pool:
             timeout = left if timeout is None else min(timeout, left)
         events_of = self._selector.select(timeout)
         if due is not None and not events_of and time.monotonic() >= due[0]:
-            due[2].process.kill()
+            self.kill(due[2])
         for key, events in events_of:
             if key.data is None:
                 continue
@@ -147,6 +146,10 @@ class Pool:
                 return
             for reply in self.wait(left):
                 raise RuntimeError(f"{reply.remote.what}: answered before it was asked")
+
+    def kill(self, remote: Remote) -> None:
+        """It does not answer: what is open with it is answered "crashed"."""
+        remote.process.kill()
 
     def stop(self, *remotes: Remote) -> None:
         """End these servers, together within `LEAVE_LIMIT`."""

@@ -18,7 +18,8 @@ from validation.engines.engine import Setting
 from validation.records.measurement import Measurement
 from validation.records.outcome import outcome_of
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes
-from validation.running.processes.pool import Remote, Reply
+from validation.running.processes.executor import Reply
+from validation.running.processes.pool import Remote
 from validation.running.runner import Limits
 from validation.tools.playground.frames import frames_of
 from validation.tools.playground.sliders import sliders_of_engine
