@@ -12,6 +12,7 @@ from dashboard import (
     playground_page,
     review_page,
     runs_page,
+    sign_in,
 )
 
 
@@ -30,6 +31,7 @@ def main() -> None:
     page = st.navigation(pages, position="top")
     st.html(elements.STYLE)
     elements.navigation({one.title: one.url_path for one in pages}, page.title)
+    sign_in.gate()
     page.run()
 
 

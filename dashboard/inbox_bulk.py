@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import reading, writing
+from dashboard import reading, sign_in, writing
 from dashboard.elements import go, grid, paragraph, section, text
 from dashboard.inbox_search import remember
 from validation.records.names import engine_token
@@ -31,7 +31,7 @@ DONE: dict[Act, str] = {
 def decide_several(run: StoredRun, groups: Sequence[Group], most: int) -> None:
     """Of the groups that are found, where this session may write. Ticks are in the address."""
     waiting = [group for group in groups if group.open]
-    if not writing.who() or not waiting or (len(waiting) == 1 and "tick" not in st.query_params):
+    if not writing.may_decide() or not waiting or (len(waiting) == 1 and "tick" not in st.query_params):
         return
     wanted = st.toggle("Decide several groups at once", value="tick" in st.query_params, key="several")
     if not wanted:
@@ -135,7 +135,7 @@ def form(chosen: Bulk, act: Act, word: str) -> None:
     with st.form("bulk-form", border=False):
         reason = st.text_input("Reason", key="bulk-reason", placeholder="one for all of them, for whoever asks later")
         more = writing.details(act)
-        label = f"{word} {counted(len(chosen.members), 'case')} as {writing.plain(writing.who())}"
+        label = f"{word} {counted(len(chosen.members), 'case')} as {writing.plain(sign_in.visitor().name)}"
         sent = st.form_submit_button(label, type="primary", key="bulk-send")
     if not sent:
         return

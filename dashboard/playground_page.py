@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard import sign_in
 from dashboard.elements import heading, paragraph, text
 from dashboard.playground.routes import enabled
 
@@ -11,6 +12,9 @@ def show() -> None:
     if not enabled():
         paragraph("It is off where the dashboard is open to others: visitors would run simulations on this machine.")
         paragraph(text("To turn it on, start the dashboard with --play."), "soft")
+        return
+    if sign_in.required() and not sign_in.visitor().name:
+        paragraph("Sign in to play: visitors run simulations on this machine.")
         return
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     theme = getattr(st.context.theme, "type", None)

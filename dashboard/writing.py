@@ -1,6 +1,5 @@
-"""Decisions on verdicts from a page: only in a session that was started with a name, `--accept-as NAME`."""
+"""Decisions on verdicts from a page. Who decides is asked of `sign_in` here, at each write, whatever a page shows."""
 
-import os
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import TypedDict, TypeVar, Unpack
 
 import streamlit as st
 
-from dashboard import reading
+from dashboard import reading, sign_in
 from dashboard.elements import paragraph, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
@@ -18,16 +17,19 @@ from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
 from validation.store.errors import StoreError
 
-WHO = "UPRIGHT_ACCEPT_AS"
 ACTS: dict[str, Act] = {"Accept": "accept", "Reject": "reject", "Known issue": "known", "Quarantine": "quarantine"}
 ACTS |= {"Acknowledge": "acknowledge", "Not a fault": "not a fault"}
+HOW_TO_DECIDE = {
+    False: "Decide on the command line, or start it with <code>upright dashboard --accept-as NAME</code>.",
+    True: "Whoever runs this dashboard names its reviewers in the sign-in file.",
+}
+"""By whether people sign in."""
 T = TypeVar("T")
 WEEKS = timedelta(weeks=2)  # of a quarantine, unless another day is given
 
 
-def who() -> str:
-    """Who accepts in this session; "" where it only reads."""
-    return os.environ.get(WHO, "").strip()
+def may_decide() -> bool:
+    return not sign_in.visitor().refusal
 
 
 class Details(TypedDict, total=False):
@@ -92,12 +94,9 @@ def scopes(groups: Sequence[Group], group: Group, member: Member, act: Act) -> l
 def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> None:
     """The form, or the commands that do the same."""
     section("Decide")
-    if not who():
-        paragraph(
-            "This session only reads. Decide on the command line, or start it with "
-            "<code>upright dashboard --accept-as NAME</code>.",
-            "soft",
-        )
+    visitor = sign_in.visitor()
+    if visitor.refusal:
+        paragraph(f"{text(visitor.refusal)} {HOW_TO_DECIDE[sign_in.required()]}", "soft")
         st.code(commands(group, run), language="shell")
         return
     if not scopes(groups, group, member, "known"):
@@ -123,7 +122,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
         meant = st.checkbox("I know that, and it is right", key="broken") if broken else False
         chosen = st.radio("Scope", range(len(offered)), index=usual, format_func=labels.__getitem__, key=f"scope-{act}")
         more = details(act)
-        sent = st.form_submit_button(f"{word} as {plain(who())}", type="primary")
+        sent = st.form_submit_button(f"{word} as {plain(visitor.name)}", type="primary")
     undo_form(group)
     if sent:
         try:
@@ -179,17 +178,17 @@ def say(
     act: Act, scope: Scope, *, reason: str, broken: bool = False, seen: int | None = None, **more: Unpack[Details]
 ) -> tuple[str, int]:
     """What was done, in words, and the number of its entry. Raises LedgerError and StoreError where something is
-    lacking, or an entry after the one `seen` is about any of these cases."""
-    store = reading.store()
+    lacking, this session may not decide, or an entry after the one `seen` is about any of these cases."""
+    store, who = reading.store(), sign_in.reviewer()
     if act == "accept":
         until = more.get("until")
         entry = store.accept_cases(
-            scope.numbers, who=who(), reason=reason, scope=scope.words, until=until, broken=broken, seen=seen
+            scope.numbers, who=who, reason=reason, scope=scope.words, until=until, broken=broken, seen=seen
         )
     else:
         mark = next(mark for mark in MARKS if mark == act)
-        entry = store.mark(mark, scope.numbers, who=who(), reason=reason, scope=scope.words, seen=seen, **more)
-    return f"{act}: {counted(len(scope.members), 'case')}, by {who()}: {reason}", entry
+        entry = store.mark(mark, scope.numbers, who=who, reason=reason, scope=scope.words, seen=seen, **more)
+    return f"{act}: {counted(len(scope.members), 'case')}, by {who}: {reason}", entry
 
 
 def go_on(groups: Sequence[Group], group: Group, scope: Scope) -> None:
@@ -225,7 +224,7 @@ def show_result() -> None:
 def take_back(entry: int, reason: str = "undone on the page") -> str:
     """What came of it, in words."""
     try:
-        number = reading.store().undo(entry, who=who(), reason=reason)
+        number = reading.store().undo(entry, who=sign_in.reviewer(), reason=reason)
     except (LedgerError, StoreError) as error:
         return str(error)
     return f"entry {entry} is taken back, by entry {number}"
@@ -234,7 +233,7 @@ def take_back(entry: int, reason: str = "undone on the page") -> str:
 def undo_form(group: Group) -> None:
     """Of the decision that a group is in; for whoever finds it later."""
     entry = group.entry
-    if entry is None or entry.undone_by is not None or not who():
+    if entry is None or entry.undone_by is not None or not may_decide():
         return
     with st.expander(f"Take this decision back (entry {entry.number})"):
         reason = st.text_input("Why", key="undo-reason", placeholder="for whoever asks later")

@@ -15,8 +15,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from dashboard import sign_in
 from dashboard.playground import client
 from dashboard.playground.processes import LATER, spare
+from validation.review.sign_in import Visitor
 from validation.running.processes.frames import pack
 from validation.tools.playground.serve import engines_in
 from validation.tools.playground.setup import MOST_ENGINES
@@ -46,7 +48,7 @@ async def page(request: Request) -> Response:
 
 
 async def connection(browser: WebSocket) -> None:
-    if not enabled() or not is_ours(browser):
+    if not enabled() or not is_ours(browser) or not may_play(browser):
         await browser.close(code=1008)
         return
     await browser.accept()
@@ -71,6 +73,15 @@ def is_ours(browser: WebSocket) -> bool:
     if not host or origin.netloc != host:
         return False
     return os.environ.get("UPRIGHT_PLAY") != "local" or (origin.hostname or "") in LOCAL
+
+
+def may_play(browser: WebSocket) -> bool:
+    """Whoever is there, or, where people sign in, whoever is signed in now."""
+    return not sign_in.required() or bool(visitor(browser).name)
+
+
+def visitor(browser: WebSocket) -> Visitor:
+    return sign_in.visitor_of(sign_in.claims_of(browser) if sign_in.required() else {})
 
 
 async def relay(browser: WebSocket) -> None:
@@ -103,6 +114,10 @@ async def _from_browser(browser: WebSocket, writer: asyncio.StreamWriter) -> Non
             except ValueError:
                 continue
             if isinstance(message, dict):
+                if not may_play(browser):
+                    return
+                # What the process may store is decided here: it does not know who asks.
+                message["refusal"] = visitor(browser).refusal
                 if message.get("do") == "setup":
                     spare.engines = engines_in(message)[:MOST_ENGINES] or spare.engines
                 writer.write(pack(message))

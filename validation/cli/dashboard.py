@@ -11,6 +11,7 @@ import webbrowser
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import urlsplit
 
 import click
 
@@ -39,27 +40,47 @@ who_option = click.option(
     default=None,
     help="Let whoever reaches the page run simulations.  [default: where only this machine reaches it]",
 )
+@click.option(
+    "--sign-in",
+    "sign_in",
+    envvar="UPRIGHT_SIGN_IN",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, resolve_path=True),
+    help="Let in who signs in at the provider that FILE names; its reviewers may accept.  [docs/signing-in.md]",
+)
 @browser_option
 @database_option
-def command(port: int, address: str, who: str, play: bool | None, no_browser: bool, database: str) -> None:
+def command(
+    port: int, address: str, who: str, play: bool | None, sign_in: str | None, no_browser: bool, database: str
+) -> None:
     """Open the dashboard on the stored results in a browser; Ctrl-C ends it.
 
-    Only this machine can reach it, unless --address is given. It only reads, unless --accept-as gives a name.
+    Only this machine can reach it, unless --address is given. It only reads, unless --accept-as gives a name, or people
+    sign in.
 
     \b
     upright dashboard
     upright dashboard --accept-as R.
+    upright dashboard --sign-in sign-in.toml --address 0.0.0.0
     upright dashboard --db results/upright.db --port 8600
     """
     from validation.store import open_store
 
+    if sign_in and who:
+        raise click.UsageError("--accept-as and --sign-in: give one; who signs in decides in their own name")
+    origin = _checked(sign_in) if sign_in else f"http://{address}:{port}"
     with open_store(database):  # a database that cannot be opened is an error here, not on a web page
         pass
-    local = address in LOCAL
+    local = address in LOCAL and urlsplit(origin).hostname in LOCAL
     playing = ("local" if local else "public") if (local if play is None else play) else ""
-    click.echo(f"dashboard of {without_password(database)} on http://{address}:{port}   (Ctrl-C ends it)", err=True)
+    click.echo(f"dashboard of {without_password(database)} on {origin}   (Ctrl-C ends it)", err=True)
+    if not local and not sign_in:
+        may = f"read all results, and accept in the name of {who}" if who else "read all results"
+        click.echo(f"Warning: whoever reaches {address}:{port} may {may}. --sign-in FILE asks who it is.", err=True)
     environment = {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who, "UPRIGHT_PLAY": playing}
-    _serve(port, address, environment, "" if no_browser else f"http://{_reachable(address)}:{port}/")
+    environment["UPRIGHT_SIGN_IN"] = sign_in or ""
+    opened = f"{origin}/" if sign_in else f"http://{_reachable(address)}:{port}/"
+    _serve(port, address, environment, "" if no_browser else opened)
 
 
 @click.command()
@@ -101,8 +122,39 @@ def play(
     url = f"http://127.0.0.1:{port}/playground{address}"
     click.echo(f"playground on {url}   (Ctrl-C ends it)", err=True)
     environment = {"UPRIGHT_DB": database, "UPRIGHT_ACCEPT_AS": who, "UPRIGHT_PLAY": "local"}
+    environment["UPRIGHT_SIGN_IN"] = ""
     environment["UPRIGHT_PLAY_ENGINES"] = "\n".join(engine_of(word).word for word in engines)
     _serve(port, "127.0.0.1", environment, "" if no_browser else url)
+
+
+def _checked(path: str) -> str:
+    """The address that people sign in at. A sign-in file that cannot be used ends the command; one that lets in more
+    than it seems to is warned of."""
+    from validation.review.sign_in import SignInError, parse_sign_in
+
+    if any(importlib.util.find_spec(name) is None for name in ("authlib", "httpx2")):
+        raise click.ClickException("signing in needs authlib and httpx2; run: pip install 'upright[dashboard]'")
+    try:
+        settings = parse_sign_in(Path(path).read_text(encoding="utf-8"), os.environ)
+    except OSError as error:
+        raise click.ClickException(f"{path}: it cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{path}: it is no text in UTF-8") from None
+    except SignInError as error:
+        raise click.ClickException(f"{path}: {error}") from None
+    origin = urlsplit(settings.origin)
+    warnings = (
+        (Path(path).stat().st_mode & 0o077, f"others on this machine can read its secrets; run: chmod 600 {path}"),
+        (not settings.may_decide, "[reviewers] names nobody, so nobody may accept"),
+        (
+            origin.scheme == "http" and origin.hostname not in LOCAL,
+            "auth.redirect_uri: http sends what proves who somebody is unencrypted; put a server with https in front",
+        ),
+    )
+    for applies, warning in warnings:
+        if applies:
+            click.echo(f"Warning: {path}: {warning}", err=True)
+    return settings.origin
 
 
 def _serve(port: int, address: str, environment: dict[str, str], opened: str) -> None:
@@ -125,6 +177,10 @@ def _serve(port: int, address: str, environment: dict[str, str], opened: str) ->
         "logger.hideWelcomeMessage": "true",  # and with it what Streamlit recommends to developers, over our page
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
+        # Who somebody is comes from the signed cookie alone, whatever a file of Streamlit's in this folder has.
+        "server.trustedUserHeaders": "{}",
+        "server.enableXsrfProtection": "true",
+        "server.enableAgentApi": "false",
         # Streamlit's own is the red that alarms have here; the words on it have 4.5:1.
         "theme.light.primaryColor": "#1f6391",
         "theme.dark.primaryColor": "#6db3e8",

@@ -90,7 +90,7 @@ class Session:
             case "take" if self.setup and self.scenario:
                 self.send({"kind": "taken", **taking.taken(self.recorded(), self.recorded_scenario())})
             case "share" if self.setup:
-                self.share()
+                self.share(str(message.get("refusal", "This dashboard writes nothing.")))
             case other:
                 self.send({"kind": "error", "text": f"{other!r} is not possible now; begin with a setup"})
 
@@ -165,12 +165,10 @@ class Session:
         text = packed(setup)
         self.send({"kind": "record", "address": text, "pulls": len(setup.pulls), "keys": len(setup.thrusts)})
 
-    def share(self) -> None:
-        """Its scene goes into the database, if this dashboard may write; raises SetupError where not."""
-        if not os.environ.get("UPRIGHT_ACCEPT_AS"):
-            raise SetupError(
-                "this dashboard writes nothing; start it with --accept-as NAME, or take the scene as a file"
-            )
+    def share(self, refusal: str) -> None:
+        """Its scene goes into the database; raises SetupError where this visitor may write nothing, with the reason."""
+        if refusal:
+            raise SetupError(f"{refusal} Nothing was stored; take the scene as a file.")
         from validation.store import open_store
 
         setup, scene = self.recorded(), self.recorded_scenario().scene
