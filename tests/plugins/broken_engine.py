@@ -33,6 +33,7 @@ FAULTS = (
     "grandchild",
     "emigrant",
     "daemon",
+    "lingers",
     "stops-server",
     "gain",
     "stops",
@@ -81,6 +82,9 @@ class Broken(Pymunk):
             time.sleep(patience)
         if fault == "daemon":  # which has its parent's pipes, and a session of its own
             detached(patience)
+        if fault == "lingers":  # likewise, and goes on a while later
+            detached(patience)
+            time.sleep(0.5)
         if fault == "stops-server":
             os.kill(os.getppid(), signal.SIGSTOP)
         trajectory = pymunk.simulate(scene, dt, defaults | pymunk.profile("fair", scene, dt))

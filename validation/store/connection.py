@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
+from types import FunctionType
 from typing import Any, ParamSpec, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert
@@ -30,7 +31,8 @@ CONNECT_TIMEOUT = 10  # s to reach a server
 RETRY_LIMIT = 30.0  # s for a server that was there to come back, as when it is restarted,
 RETRY_EVERY = 0.5  # and s between two attempts
 NO_RIGHT = "42501"  # PostgreSQL's code of insufficient privilege
-REPEATS = 2  # of a transaction in the midst of which the connection was lost
+REPEATS = 4  # of a transaction in the midst of which the connection was lost
+OUTCOME_EVERY = 0.05  # s between two questions what became of a transaction that was being committed
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -84,7 +86,7 @@ def _sqlite(url: URL, path: Path) -> Engine:
         cursor.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_LIMIT)}")
         if not only_read:
             cursor.execute("PRAGMA journal_mode=WAL")
-            cursor.execute("PRAGMA synchronous=NORMAL")  # with WAL: safe when a process is killed
+            cursor.execute("PRAGMA synchronous=FULL")  # what is stored outlives a power failure too
             file.is_opened(connection)
         cursor.close()
 
@@ -105,14 +107,42 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
-    """One transaction: all of it, or nothing. Ctrl-C comes after it. Raises LostFileError."""
+    """One transaction: all of it, or nothing. Ctrl-C comes after it.
+
+    Raises LostFileError, and LostConnectionError only where nothing was done: a server that is lost while it commits is
+    asked afterwards what became of it."""
     must_be_writable(engine)
     ours = engine.execution_options(writes=True)
     with uninterrupted(), in_one_line(name), _connected(ours) as connection:
-        with connection.begin():
-            yield connection
+        number, committing = None, False
+        try:
+            with connection.begin():
+                number = _number_of(connection)
+                yield connection
+                committing = True
+        except DBAPIError as error:
+            if not (committing and number and error.connection_invalidated and _is_committed(engine, number)):
+                raise
         if file := connection.get_execution_options().get("file"):
             file.must_be_there(opened(connection))
+
+
+def _number_of(connection: Connection) -> int | None:
+    """By which a server tells later what became of this transaction; None of a file, which is never lost."""
+    if connection.dialect.name != "postgresql":
+        return None
+    return int(connection.exec_driver_sql("SELECT txid_current()").scalar_one())
+
+
+def _is_committed(engine: Engine, number: int) -> bool:
+    """Of a PostgreSQL transaction whose connection was lost while it was being committed."""
+    deadline = time.monotonic() + RETRY_LIMIT
+    while True:
+        with _connected(engine) as connection:
+            found = connection.exec_driver_sql(f"SELECT txid_status({number})").scalar_one()
+        if found != "in progress" or time.monotonic() > deadline:
+            return bool(found == "committed")
+        time.sleep(OUTCOME_EVERY)
 
 
 def must_be_writable(engine: Engine) -> None:
@@ -133,17 +163,18 @@ def _connected(engine: Engine) -> Connection:
             time.sleep(RETRY_EVERY)
 
 
-def repeatable(method: Callable[P, R]) -> Callable[P, R]:
-    """Done again where the connection was lost in the midst of it: of methods that change nothing the second time."""
+def repeated(method: Callable[P, R]) -> Callable[P, R]:
+    """Done again where the connection was lost in the midst of it, by which nothing was done."""
 
     @wraps(method)
-    def repeated(*arguments: P.args, **named: P.kwargs) -> R:
+    def again(*given: P.args, **named: P.kwargs) -> R:
+        arguments: Any = [list(one) if isinstance(one, Iterator) else one for one in given]  # one is gone through once
         for _ in range(REPEATS):
             with suppress(LostConnectionError):
                 return method(*arguments, **named)
         return method(*arguments, **named)
 
-    return repeated
+    return again
 
 
 def insert_new(connection: Connection, table: Any, row: dict[str, Any]) -> None:
@@ -233,7 +264,15 @@ def _why(error: SQLAlchemyError) -> str:
 
 
 class Database:
-    """An open one. Use as a context manager, or `close` it; each method of what is built on it is one transaction."""
+    """An open one. Use as a context manager, or `close` it.
+
+    Each public method of what is built on it is one transaction, or reads only; it is done again where the connection
+    is lost meanwhile."""
+
+    def __init_subclass__(cls) -> None:
+        for name, method in list(vars(cls).items()):
+            if not name.startswith("_") and isinstance(method, FunctionType):
+                setattr(cls, name, repeated(method))
 
     def __init__(self, engine: Engine, name: str) -> None:
         self._engine = engine

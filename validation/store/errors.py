@@ -6,7 +6,7 @@ class StoreError(RuntimeError):
 
 
 class LostConnectionError(StoreError):
-    """To a server, in the midst of a transaction, of which nothing or all was done."""
+    """To a server, in the midst of a transaction, of which nothing was done."""
 
 
 class LostFileError(StoreError):

@@ -27,7 +27,7 @@ from validation.review.ledger import Statement
 from validation.review.lineage import Lineage
 from validation.store import ancestry, ledger, models, runs
 from validation.store.ancestry import BaseRevision, comes_before
-from validation.store.connection import Database, repeatable
+from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of, row_of
 from validation.store.since import PRINTS, Grouping
@@ -102,7 +102,6 @@ class Judgements(Database):
             runs.require(connection, run)
             return baselines(connection, ancestry.base_revision(connection, run))
 
-    @repeatable
     def save_verdicts(self, run: int, verdicts: Iterable[Verdict]) -> None:
         """Those of cases of this run; a case judged again keeps the later verdict."""
         with self._writing() as connection:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from validation.store.connection import in_one_line, reading, writing
+from validation.store.connection import in_one_line, reading, repeated, writing
 from validation.store.errors import StoreError
 from validation.store.sqlite_file import free_names
 
@@ -16,6 +16,7 @@ SCRIPTS = Path(__file__).parent / "migrations"
 LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
 
 
+@repeated
 def migrate(engine: Engine, name: str) -> None:
     """Raises StoreError where the database is newer than this Upright, or somebody else's."""
     with reading(engine, name) as connection:

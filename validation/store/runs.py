@@ -19,7 +19,7 @@ from validation.records.trajectory import Trajectory, TrajectoryError, from_byte
 from validation.review.lineage import History, Lineage
 from validation.store import ancestry, models
 from validation.store.compression import PackingError, pack, unpack
-from validation.store.connection import Database, insert_new, repeatable
+from validation.store.connection import Database, insert_new
 from validation.store.errors import StoreError
 from validation.store.models import record_of, row_of
 
@@ -79,7 +79,6 @@ class Runs(Database):
             ancestry.put_in_order(connection)
             return run
 
-    @repeatable
     def save_results(self, run: int, results: Sequence[Result]) -> list[int]:
         """The cases' numbers. All in one transaction; a case that is done already stays as it is: a baseline may rest
         on it."""
@@ -88,7 +87,6 @@ class Runs(Database):
         with self._writing() as connection:
             return [_save(connection, run, result, part) for result, part in zip(results, packed)]
 
-    @repeatable
     def add_measurements(self, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
         """To cases of this run that are done, by case key: what was measured beside them. One that a case has already
         stays as it is."""
@@ -108,7 +106,6 @@ class Runs(Database):
                 fresh = [m for m in measurements if m.metric not in has]
                 _save_measurements(connection, numbers[key], fresh, after=len(has))
 
-    @repeatable
     def finish_run(self, run: int) -> None:
         with self._writing() as connection:
             require(connection, run)

@@ -23,8 +23,9 @@ from validation.engines import engine_of
 from validation.records.case import Result
 from validation.records.trajectory import first_not_finite, from_bytes
 from validation.running.processes import pool
-from validation.running.processes.family import KERNEL_LISTS_CHILDREN, resident
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Reply
+from validation.running.processes.family import KERNEL_LISTS_CHILDREN, children_of, resident
+from validation.running.processes.pool import ATTEMPTS, Pool, own
 from validation.running.processes.processor import left_alone
 from validation.running.runner import Limits, Request, execute, measuring_remotes, plan_cases
 
@@ -125,15 +126,70 @@ def test_an_engine_that_fails_while_it_is_planned_loses_that_case_only() -> None
     assert results["bouncing-ball"].outcome == "completed"
 
 
-def test_a_measuring_process_that_dies_is_not_called_an_engine() -> None:
+def test_a_measuring_process_that_is_killed_is_started_again_and_in_the_end_not_called_an_engine() -> None:
+    question = {"name": "bouncing-ball", "parameters": {}, "scene": None}
     with Pool() as pool:
         remote = pool.start_measuring()
-        pool.greet([remote])
-        os.kill(remote.process.pid, signal.SIGSTOP)
-        number = pool.ask(remote, {"name": "bouncing-ball", "parameters": {}, "scene": None})
-        os.kill(remote.process.pid, signal.SIGKILL)
-        [reply] = pool.wait(10.0)
-    assert (reply.id, reply.header["reason"]) == (number, "the server for measuring ended by SIGKILL")
+        number = pool.ask(remote, question)
+        replies: list[Reply] = []
+        for kills in (1, ATTEMPTS):
+            for _ in range(kills):
+                os.kill(remote.process.pid, signal.SIGKILL)
+                remote.process.wait()
+                replies += pool.wait(10.0)
+            while not replies:
+                replies += pool.wait(10.0)
+            [reply] = replies
+            assert reply.id == number
+            if kills == 1:
+                assert "No such" not in reply.header["error"] and "Traceback" in reply.header["error"], "of no motion"
+                number = pool.ask(remote, question)
+                replies.clear()
+        assert reply.header["reason"] == "the server for measuring ended by SIGKILL"
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list children")
+@pytest.mark.parametrize("which", ["simulation", "server"])
+def test_a_case_whose_process_somebody_kills_is_simulated_again(which: str) -> None:
+    """Once; it hangs for longer than that takes. What the server had detached is ended too."""
+    before = {process.pid for process in psutil.process_iter()}
+    killed: list[int] = []
+    with Pool() as pool:
+        requests = [
+            Request(scenario=scenario_of("slide-to-roll"), engine=engine_of("broken:fault=lingers,patience=20.25"))
+        ]
+        plans = plan_cases(pool, requests)
+        [remote] = [one for one in pool.remotes if one.what == "broken"]
+
+        def kill() -> None:
+            server = remote.process.pid
+            while not (children := children_of(server)) or not any("20.25" in line for line in commands(before)):
+                time.sleep(0.01)
+            killed.append(server if which == "server" else children[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+        killing = threading.Thread(target=kill)
+        killing.start()
+        results: list[Result] = []
+        execute(pool, plans, LIMITS, results.append)
+        killing.join()
+        assert killed and (remote.process.pid != killed[0])
+    assert [(result.outcome, len(result.measurements) > 0) for result in results] == [("completed", True)]
+    assert eventually_gone(before, "20.25")
+
+
+def test_a_server_that_is_killed_while_it_imports_is_started_again_so_often() -> None:
+    with Pool() as pool:
+        for kills in (1, ATTEMPTS):
+            remote = pool._start("pymunk", own("validation.running.processes.fork_server"), "pymunk")
+            for _ in range(kills):
+                os.kill(remote.process.pid, signal.SIGKILL)
+                remote.process.wait()
+                list(pool.wait(10.0))
+            pool.greet([remote])
+            found = remote.hello and remote.hello.get("error")
+            assert found == (None if kills == 1 else "the process that imports it ended by SIGKILL")
 
 
 @pytest.mark.usefixtures("broken_engine")

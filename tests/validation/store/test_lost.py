@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import sqlalchemy.exc
 
+from scenarios.scene import content_hash
 from tests.validation.command import upright
-from tests.validation.store.made import case, info, result
+from tests.validation.store.made import case, info, result, scene
 from validation.running import session
 from validation.store import Store, connection, open_store
 from validation.store.errors import LostConnectionError, StoreError
@@ -66,6 +67,37 @@ def test_results_whose_confirmation_is_lost_are_stored_once(tmp_path: Path, monk
         losses[:] = [LostConnectionError("u.db: the connection was lost (by a test)")] * 99
         with pytest.raises(LostConnectionError):
             store.save_results(run, [result()])
+
+
+def test_a_run_that_is_begun_and_what_is_read_are_done_again_where_the_connection_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where its scenes come from something that can be gone through once only."""
+    losses: list[str] = []
+
+    def losing(of: str) -> Any:
+        opened = getattr(Store, of)
+
+        @contextmanager
+        def lost_before(self: Store) -> Iterator[Any]:
+            with opened(self) as found:
+                if losses and losses[-1] == of:
+                    raise LostConnectionError(f"u.db: the connection was lost ({losses.pop()}, by a test)")
+                yield found
+
+        return lost_before
+
+    for of in ("_writing", "_reading"):
+        monkeypatch.setattr(Store, of, losing(of))
+    with open_store(tmp_path / "u.db") as store:
+        losses += ["_writing"] * 2
+        run = store.begin_run(info(), [case()], iter([scene()]))
+        losses += ["_reading"] * 2
+        assert [one.number for one in store.runs()] == [run] and not losses
+        assert store.scene(content_hash(scene())) == scene()
+        losses += ["_reading"] * 99
+        with pytest.raises(LostConnectionError):
+            store.run(run)
 
 
 def test_a_run_whose_database_fails_names_what_is_stored_and_how_to_go_on(

@@ -47,7 +47,7 @@ def test_sqlite_keeps_a_write_ahead_log_and_its_foreign_keys(tmp_path: Path) -> 
                 name: opened.exec_driver_sql(f"PRAGMA {name}").scalar()
                 for name in ("journal_mode", "foreign_keys", "busy_timeout", "synchronous")
             }
-        assert pragma == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "synchronous": 1}
+        assert pragma == {"journal_mode": "wal", "foreign_keys": 1, "busy_timeout": 30_000, "synchronous": 2}
         with pytest.raises(StoreError, match="FOREIGN KEY"), connection.writing(store._engine, store.name) as opened:
             opened.exec_driver_sql("INSERT INTO measurements VALUES (99, 'm', 0, 1.0, 'm', 'lower', 'exact', NULL)")
 

@@ -2,71 +2,44 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import socket
-import subprocess
-import tempfile
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.validation.command import upright
+from tests.validation.command import start, upright
 from tests.validation.store.made import case, info, measurement, result
+from tests.validation.store.postgresql import INSTALLED, Server, own_server
 from validation.store import open_store
 from validation.store.errors import StoreError
 
 PAGE = Path(__file__).parents[3] / "docs" / "database.md"
-PLACES = [shutil.which("initdb") or "", *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
-PROGRAMS = Path(next((path for path in reversed(PLACES) if path), "")).parent
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(not any(PLACES), reason="no PostgreSQL server is installed (Debian: apt install postgresql)"),
+    pytest.mark.skipif(not INSTALLED, reason="no PostgreSQL server is installed (Debian: apt install postgresql)"),
 ]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    """host:port of one with an administrator "postgres". It refuses to run as root: then it is another user's."""
-    folder = Path(tempfile.mkdtemp())  # not below pytest's, which no other user may enter
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    user = []
-    if os.getuid() == 0:
-        user = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(folder, "postgres")
-    data = folder / "data"
-
-    def run(*words: str) -> None:
-        done = subprocess.run([*user, *words], capture_output=True, text=True, cwd=folder)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    run(str(PROGRAMS / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres")
-    options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1"
-    run(str(PROGRAMS / "pg_ctl"), "-D", str(data), "-o", options, "-l", str(folder / "log"), "-w", "start")
-    try:
-        yield f"127.0.0.1:{port}"
-    finally:
-        run(str(PROGRAMS / "pg_ctl"), "-D", str(data), "-m", "immediate", "stop")
-        shutil.rmtree(folder)
+def server() -> Iterator[Server]:
+    with own_server() as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def url(server: str) -> str:
+def url(server: Server) -> str:
     """With the roles of the page, by its own words; {} stands for the role."""
-    host, port = server.split(":")
     first, second = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    psql = [str(PROGRAMS / "psql"), "-h", host, "-p", port, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-q"]
-    subprocess.run(psql, input=first, check=True, capture_output=True, text=True)
-    made = f"postgresql://upright_{{}}@{server}/results"
+    server.psql(first)
+    made = server.url("results", "upright_{}")
     open_store(made.format("owner")).close()
-    subprocess.run([*psql, "-d", "results"], input=second, check=True, capture_output=True, text=True)
+    server.psql(second, "results")
     return made
 
 
@@ -120,3 +93,50 @@ def test_sixteen_writers_at_once_lose_and_double_nothing(url: str) -> None:
         for number, run in enumerate(numbers):
             values = [m.value for one in store.results(run) for m in one.measurements]
             assert values == [1e-3 * number] * each
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_transaction_whose_connection_is_lost_while_it_commits_is_done_once(
+    url: str, when: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the server has committed, or after it; a run that is begun has no second one beside it."""
+    lost = []
+    with open_store(url.format("writer")) as store:
+        before = {run.number for run in store.runs()}
+        commit = store._engine.dialect.do_commit
+
+        def losing(connection: Any) -> None:
+            if not lost:
+                lost.append(when)
+                if when == "after":
+                    commit(connection)
+                connection.dbapi_connection.close()
+            commit(connection)
+
+        monkeypatch.setattr(store._engine.dialect, "do_commit", losing)
+        run = store.begin_run(info(), [case()])
+        assert lost == [when] and {one.number for one in store.runs()} - before == {run}
+        assert store.run(run).planned == 1
+
+
+def test_a_run_goes_on_through_restarts_of_its_server_and_ended_connections(server: Server, tmp_path: Path) -> None:
+    url = server.url("restarted")
+    server.psql("CREATE DATABASE restarted")
+    names = [f"stack:n={n}" for n in range(2, 12)]
+    process = start(["run", *names, "--engine", "pymunk", "--engine", "box2d", "--db", url], tmp_path)
+    ended = 0
+    with open_store(url) as store:
+        while process.poll() is None and not store.runs():
+            time.sleep(0.02)
+        while process.poll() is None and ended < 3:
+            server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'restarted'")
+            if ended == 1:
+                server.stop()
+                server.start()
+            ended += 1
+            time.sleep(0.1)
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0 and ended == 3, errors
+        [run] = store.runs()
+        assert run.finished and run.done == run.planned == 2 * len(names)
+        assert {result.outcome for result in store.results(run.number)} == {"completed"}

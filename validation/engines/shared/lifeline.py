@@ -9,9 +9,12 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 PR_SET_CHILD_SUBREAPER = 36
+PR_GET_CHILD_SUBREAPER = 37
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
@@ -35,6 +38,19 @@ def outlive_parent() -> None:
 def adopt_orphans() -> None:
     """From now on a descendant whose parent ends becomes a child of this process, where it became one of process 1."""
     _set(PR_SET_CHILD_SUBREAPER, 1)
+
+
+@contextmanager
+def adopting_orphans() -> Iterator[None]:
+    """As `adopt_orphans`, for a while."""
+    before = ctypes.c_int(0)
+    if _libc is not None:
+        _libc.prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(before), 0, 0, 0)
+    adopt_orphans()
+    try:
+        yield
+    finally:
+        _set(PR_SET_CHILD_SUBREAPER, before.value)
 
 
 def _set(option: int, number: int) -> None:

@@ -3,11 +3,14 @@
 import contextlib
 import os
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
+END_LIMIT = 2.0  # s for what is killed to be gone
 KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
 
 
@@ -17,6 +20,30 @@ def kill(pid: int) -> None:
     for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             target(number, signal.SIGKILL)
+
+
+def end_children(ours: Callable[[int], bool]) -> None:
+    """Kill the children of this process that `ours` names by their ids.
+
+    Killing one makes orphans of what that has started, which may come to this process, so this goes on until there is
+    none."""
+    deadline = time.perf_counter() + END_LIMIT
+    while found := [pid for pid in children_of(os.getpid()) if ours(pid)]:
+        for pid in found:
+            kill(pid)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if time.perf_counter() > deadline:
+            return
+        time.sleep(0.0005)
+
+
+def environment_has(pid: int, name: str, value: str) -> bool:
+    """Whether the process was started with this variable, or by one that was; False once it has ended."""
+    try:
+        return f"{name}={value}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def resident(pid: int) -> int:

@@ -41,12 +41,14 @@ from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
 from validation.running.processes.child import answer, live_reply, plan, replay
-from validation.running.processes.family import children_of, kill, resident
+from validation.running.processes.family import children_of, end_children, kill, resident
 from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
 from validation.running.processes.processor import processor
 
 POLL = 0.05  # s between two looks at memory and clock
-LEAVE_LIMIT = 2.0  # s for a child that has closed its pipe, or for what an engine has left behind, to be gone
+ATTEMPTS = 3  # at a simulation that somebody else kills, as a kernel short of memory does
+LEAVE_LIMIT = 2.0  # s for a child that has closed its pipe to be gone
+TIME_LIMIT = 60.0  # s of wall-clock time, where a request has none
 PIPE_BYTES = 1 << 20  # a trajectory in a few pieces, not in dozens
 LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
 
@@ -54,6 +56,8 @@ LAST_WORDS = 400  # characters of a dead child's standard error that go into the
 @dataclass(slots=True)
 class Child:
     request: dict[str, Any]
+    body: bytes
+    attempt: int
     pid: int
     pipe: int  # its reply comes here
     errors: Any  # its standard error, a file
@@ -105,20 +109,11 @@ class Server:
     def end_orphans(self) -> None:
         """What an ended simulation has left behind in a session of its own: the kernel hands it over to us.
 
-        While the simulation's process lives, its orphans are its own children, so these here are nobody's any more.
-        Killing one makes orphans of what that has started, so this goes on until there is none."""
-        deadline = time.perf_counter() + LEAVE_LIMIT
+        While the simulation's process lives, its orphans are its own children, so these here are nobody's any more."""
         known = self.own | {child.pid for child in self.children.values()}
-        while orphans := [pid for pid in children_of(os.getpid()) if pid not in known]:
-            for pid in orphans:
-                kill(pid)
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
-            if time.perf_counter() > deadline:
-                return
-            time.sleep(0.0005)
+        end_children(lambda pid: pid not in known)
 
-    def start(self, request: dict[str, Any], body: bytes) -> None:
+    def start(self, request: dict[str, Any], body: bytes, attempt: int = 1) -> None:
         work = json.loads(body) if "plan" in request else []
         scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body[: request.get("scene_bytes")].decode())]
         readable, writable = os.pipe()
@@ -136,7 +131,7 @@ class Server:
         now = time.perf_counter()
         with contextlib.suppress(OSError):  # the child does so too; whoever comes first
             os.setpgid(pid, pid)
-        child = self.children[readable] = Child(request, pid, readable, errors, now, now)
+        child = self.children[readable] = Child(request, body, attempt, pid, readable, errors, now, now)
         if inbox:
             os.close(inbox[0])
             os.set_blocking(inbox[1], False)
@@ -254,6 +249,12 @@ class Server:
         self.end_orphans()
         child.peak_memory = max(child.peak_memory, peak)
         wall = time.perf_counter() - child.started
+        killed_by_others = status == signal.SIGKILL and child.killed is None and child.inbox is None
+        left = child.request.get("time_limit", TIME_LIMIT) - wall
+        if killed_by_others and child.attempt < ATTEMPTS and left > 0.0:
+            child.errors.close()
+            self.start(child.request | {"time_limit": left}, child.body, child.attempt + 1)
+            return
         header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
         messages = Reader().feed(bytes(child.reply))
         body = b""
@@ -282,7 +283,7 @@ class Server:
             return
         if child.killed:
             return
-        now, limit = time.perf_counter(), child.request.get("time_limit", 60.0)
+        now, limit = time.perf_counter(), child.request.get("time_limit", TIME_LIMIT)
         idle = child.inbox is not None and child.asked <= 0
         if now - child.started > limit and not idle:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")

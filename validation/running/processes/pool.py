@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import os
 import selectors
 import signal
@@ -11,16 +12,21 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from validation.engines.shared.lifeline import adopting_orphans
 from validation.running.processes.executor import MEASURING, Reply
+from validation.running.processes.family import end_children, environment_has
 from validation.running.processes.frames import CHUNK, ClosedError, Reader, pack
 
+ATTEMPTS = 3  # at a start or an answer, where somebody else kills the server: a kernel short of memory, an operator
 LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
 GRACE = 10.0  # s beyond a request's own limit, after which a server that has not ended it is killed itself
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
+MARK = "UPRIGHT_SERVER"  # environment variable that tells what a server has started from all else
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -29,18 +35,39 @@ def own(module: str) -> list[str]:
     return [sys.executable, "-P", "-m", module]
 
 
+@dataclass(slots=True, kw_only=True)
+class Question:
+    """One that a server has not answered."""
+
+    message: bytes
+    limit: float | None  # s
+    repeatable: bool
+    attempts: int = 0
+    due: float = math.inf  # by time.monotonic(), s
+
+    def sent(self, starting: float = 0.0) -> bytes:
+        """To a server that may take so long (s) to start."""
+        self.attempts += 1
+        self.due = math.inf if self.limit is None else time.monotonic() + starting + self.limit + GRACE
+        return self.message
+
+
 @dataclass(slots=True, kw_only=True, eq=False)
 class Remote:
     """A server process and the questions that it has not answered."""
 
     what: str  # for messages: the engine's word, or MEASURING
+    program: Sequence[str]
     process: subprocess.Popen[bytes]
     connection: socket.socket
+    mark: str
     reader: Reader = field(default_factory=Reader)
     outbox: bytearray = field(default_factory=bytearray)
     hello: dict[str, Any] | None = None
-    open_requests: set[int] = field(default_factory=set)
-    due: dict[int, float] = field(default_factory=dict)  # of those with a limit: when, by time.monotonic(), s
+    greeted: bool = False  # by the process that it is now
+    starts: int = 1  # in a row without a hello
+    given_up: bool = False  # we kill it ourselves
+    open_requests: dict[int, Question] = field(default_factory=dict)
 
 
 class Pool:
@@ -54,6 +81,8 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._ids = itertools.count(1)
         self.remotes: list[Remote] = []
+        self._adopting = contextlib.ExitStack()
+        self._adopting.enter_context(adopting_orphans())
 
     def __enter__(self) -> Pool:
         return self
@@ -74,30 +103,21 @@ class Pool:
         return self._start(MEASURING, own("validation.running.processes.measure_server"))
 
     def _start(self, what: str, program: Sequence[str], *arguments: str) -> Remote:
-        ours, theirs = socket.socketpair()
-        command = [*program, *arguments, str(theirs.fileno()), str(os.getpid())]
-        with theirs:
-            process = subprocess.Popen(
-                command,
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL,
-                env=os.environ | SINGLE_THREADED,
-            )
-        ours.setblocking(False)
-        remote = Remote(what=what, process=process, connection=ours)
-        self._selector.register(ours, selectors.EVENT_READ, remote)
+        program = [*program, *arguments]
+        process, connection, mark = _launched(program)
+        remote = Remote(what=what, program=program, process=process, connection=connection, mark=mark)
+        self._selector.register(connection, selectors.EVENT_READ, remote)
         self.remotes.append(remote)
         return remote
 
     def ask(self, remote: Remote, header: dict[str, Any], body: bytes = b"") -> int:
         """Send a request; its answer comes out of `wait` with the id returned here."""
         number = next(self._ids)
-        remote.open_requests.add(number)
-        if "time_limit" in header and "live" not in header:
-            remote.due[number] = time.monotonic() + header["time_limit"] + GRACE
-        remote.outbox += pack(header | {"id": number}, body)
+        live = "live" in header
+        limit = None if live else header.get("time_limit")
+        question = Question(message=pack(header | {"id": number}, body), limit=limit, repeatable=not live)
+        remote.open_requests[number] = question
+        remote.outbox += question.sent()
         self._send(remote)
         return number
 
@@ -114,8 +134,10 @@ class Pool:
         """Replies that have come, after at most one wait; a server's hello is kept, not yielded.
 
         A server that died answers its open requests with outcome "crashed"; one that an engine has stopped is killed.
+        One that somebody else has killed (SIGKILL) is started and asked again, up to `ATTEMPTS` times in all.
         """
-        due = min([(moment, one.process.pid, one) for one in self.remotes for moment in one.due.values()], default=None)
+        limited = [(q.due, one.process.pid, one) for one in self.remotes for q in one.open_requests.values() if q.limit]
+        due = min(limited, default=None)
         if due is not None:
             left = max(0.0, due[0] - time.monotonic())
             timeout = left if timeout is None else min(timeout, left)
@@ -149,6 +171,7 @@ class Pool:
 
     def kill(self, remote: Remote) -> None:
         """It does not answer: what is open with it is answered "crashed"."""
+        remote.given_up = True
         remote.process.kill()
 
     def stop(self, *remotes: Remote) -> None:
@@ -165,10 +188,12 @@ class Pool:
             except subprocess.TimeoutExpired:
                 remote.process.kill()
                 remote.process.wait()
+            _end_orphans(remote)
 
     def close(self) -> None:
         self.stop(*self.remotes)
         self._selector.close()
+        self._adopting.close()
 
     # --- inside ---
 
@@ -182,12 +207,12 @@ class Pool:
         if not data:
             raise ClosedError
         for header, body in remote.reader.feed(data):
-            if remote.hello is None:
-                remote.hello = header
+            if not remote.greeted:
+                remote.greeted, remote.starts = True, 0
+                remote.hello = remote.hello or header
             else:
                 if not header.get("more"):
-                    remote.open_requests.discard(header["id"])
-                    remote.due.pop(header["id"], None)
+                    remote.open_requests.pop(header["id"], None)
                 yield Reply(remote, header["id"], header, body)
 
     def _send(self, remote: Remote) -> None:
@@ -206,16 +231,56 @@ class Pool:
             self._selector.modify(remote.connection, wanted, remote)
 
     def _bury(self, remote: Remote) -> Iterator[Reply]:
-        """The server is gone: every open request has crashed with it."""
+        """The server is gone: it is started again where somebody else has killed it, else its open requests have
+        crashed with it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             remote.process.wait(2.0)
         code = remote.process.poll()
         died = f"by {signal.Signals(-code).name}" if code is not None and code < 0 else f"with exit status {code}"
-        open_requests, remote.open_requests, remote.due = sorted(remote.open_requests), set(), {}
-        if remote.hello is None:
-            remote.hello = {"error": f"the process that imports it ended {died}"}
-        self.stop(remote)
-        for number in open_requests:
-            yield Reply(
-                remote, number, {"outcome": "crashed", "reason": f"the server for {remote.what} ended {died}"}, b""
-            )
+        killed = code == -signal.SIGKILL and not remote.given_up and remote.starts < ATTEMPTS
+        asked = remote.open_requests
+        again = {number: one for number, one in asked.items() if killed and one.repeatable and one.attempts < ATTEMPTS}
+        if again or (killed and remote.hello is None):
+            self._restart(remote, again)
+        else:
+            if remote.hello is None:
+                remote.hello = {"error": f"the process that imports it ended {died}"}
+            remote.open_requests = {}
+            self.stop(remote)
+        for number in sorted(asked.keys() - again.keys()):
+            reason = f"the server for {remote.what} ended {died}"
+            yield Reply(remote, number, {"outcome": "crashed", "reason": reason}, b"")
+
+    def _restart(self, remote: Remote, questions: dict[int, Question]) -> None:
+        """With these questions once more."""
+        self._selector.unregister(remote.connection)
+        remote.connection.close()
+        _end_orphans(remote)
+        remote.process, remote.connection, remote.mark = _launched(remote.program)
+        remote.reader, remote.greeted, remote.starts = Reader(), False, remote.starts + 1
+        remote.open_requests = questions
+        remote.outbox = bytearray().join(one.sent(START_LIMIT) for one in questions.values())
+        self._selector.register(remote.connection, selectors.EVENT_READ, remote)
+        self._send(remote)
+
+
+def _launched(program: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.socket, str]:
+    """The process, our end of its connection, and the mark of all that it starts."""
+    ours, theirs = socket.socketpair()
+    mark = uuid.uuid4().hex
+    with theirs:
+        process = subprocess.Popen(
+            [*program, str(theirs.fileno()), str(os.getpid())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL,
+            env=os.environ | SINGLE_THREADED | {MARK: mark},
+        )
+    ours.setblocking(False)
+    return process, ours, mark
+
+
+def _end_orphans(remote: Remote) -> None:
+    """What a server that was killed had detached from itself: the kernel hands it over to us (Linux)."""
+    end_children(lambda pid: environment_has(pid, MARK, remote.mark))
