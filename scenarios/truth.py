@@ -57,9 +57,15 @@ class Goal:
 
     name: str
     unit: str
-    exact: float
+    exact: float | Callable[[], float]
+    """A function where it takes an integration, which only who asks for the value pays for."""
     measure: Callable[[Motion], float]
     """From a motion; NaN where what it is about has not happened (the box never moved, no second impact)."""
+
+    @property
+    def value(self) -> float:
+        """What is exact."""
+        return self.exact() if callable(self.exact) else self.exact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -87,7 +87,7 @@ def goal(o: Observation) -> tuple[float, float]:
     """(in this motion, exact)."""
     assert o.truth.goal is not None
     # A goal measures trajectories; its protocol knows no type of ours.
-    return float(o.truth.goal.measure(o.trajectory)), o.truth.goal.exact  # type: ignore[arg-type]
+    return float(o.truth.goal.measure(o.trajectory)), o.truth.goal.value  # type: ignore[arg-type]
 
 
 def goal_error(o: Observation, metrics: dict[str, float]) -> float:

@@ -14,13 +14,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.integrate import solve_ivp
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv, roots, solve
 from reference_engine.elementary import squared
-from reference_engine.ode import Dop853
 
 STOPPED = 36.0  # sliding that is slower by e to this power has stopped: to the last digit of a double
 TOLERANCE = 1e-13  # of the integration, relative
@@ -263,6 +261,10 @@ def follow_turning(K: Array, mu: float, slip: Array, state: State, what: str, ta
         return False
     for event, way in ((missing, 1.0), (stop, -1.0), (settles, -1.0)):
         event.terminal, event.direction = True, way  # type: ignore[attr-defined]  # as solve_ivp wants it
+    from scipy.integrate import solve_ivp  # which an impact in the plane does without
+
+    from reference_engine.ode import Dop853
+
     options = {"method": Dop853, "rtol": TOLERANCE, "atol": 1e-15}
     found = solve_ivp(slope, (0.0, LONGEST), start, events=(missing, stop, settles), **options)
     if found.status != 1:

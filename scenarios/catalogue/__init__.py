@@ -83,7 +83,7 @@ def cite(scenario: Scenario) -> str:
     says = [
         "poses" if truth.pose else "",
         f"{len(truth.events)} {'time' if len(truth.events) == 1 else 'times'} of impact" if truth.events else "",
-        f"{truth.goal.name} = {truth.goal.exact:.12g} {truth.goal.unit}" if truth.goal else "",
+        f"{truth.goal.name} = {truth.goal.value:.12g} {truth.goal.unit}" if truth.goal else "",
         *sorted(truth.invariants),
     ]
     error = f"to {truth.error:.0e}" if truth.error else "to round-off"

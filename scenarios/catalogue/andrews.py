@@ -145,13 +145,14 @@ def andrews(*, scale: Scale = "bench") -> Scenario:
         ),
     )  # fmt: skip
 
-    end = float(exact(np.array([DURATION]))[0, 0])
+    def end() -> float:
+        return float(exact(np.array([DURATION]))[0, 0])
 
     def crank(seen: Motion) -> float:
         """Where no sample is at the end, as far off there as at the last one."""
         if len(seen.time) < 2 or seen.time[-1] + np.diff(seen.time).max() <= duration:
             return math.nan
-        return end + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
+        return end() + float(seen.angle[-1, 0] - poses(seen.time[-1:])[0, 0, 2])
 
     return joint_scenario(
         scene,

@@ -86,7 +86,10 @@ def double_pendulum(*, start: Start = "mild") -> Scenario:
             Revolute(name="elbow", a="upper", b="lower", anchor_a=(0.0, -b), anchor_b=(0.0, b)),
         ),
     )
-    goal_x = float(poses(exact(np.array([GOAL_TIME]))[:2])[0, 1, 0])
+
+    def goal_x() -> float:
+        return float(poses(exact(np.array([GOAL_TIME]))[:2])[0, 1, 0])
+
     return joint_scenario(
         scene,
         arm=LENGTH,

@@ -15,7 +15,7 @@ Sources: Euler's equations (Goldstein, Classical Mechanics, ch. 5); recurrences 
 """
 
 import math
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -120,6 +120,9 @@ def attitude(inertia: tuple[float, float, float], spin: tuple[float, float, floa
     return state[:, 3:], state[:, :3]
 
 
+dot = partial(np.einsum, "i,i->")  # what `mul` does with vectors, in half the time
+
+
 @lru_cache(maxsize=16)
 def _taylor(inertia: tuple[float, float, float], spin: tuple[float, float, float], end: float) -> tuple[float, Array]:
     """Step (s) and coefficients (N, 7, ORDER + 1) of p q r w x y z about the beginning of each step."""
@@ -137,13 +140,13 @@ def _taylor(inertia: tuple[float, float, float], spin: tuple[float, float, float
             P, Q, R = p[tail], q[tail], r[tail]
             n = k + 1
             half = 0.5 / n
-            p[n] = (I2 - I3) / I1 * (mul(q[head], R)) / n
-            q[n] = (I3 - I1) / I2 * (mul(r[head], P)) / n
-            r[n] = (I1 - I2) / I3 * (mul(p[head], Q)) / n
-            w[n] = -half * (mul(x[head], P) + mul(y[head], Q) + mul(z[head], R))
-            x[n] = half * (mul(w[head], P) + mul(y[head], R) - mul(z[head], Q))
-            y[n] = half * (mul(w[head], Q) + mul(z[head], P) - mul(x[head], R))
-            z[n] = half * (mul(w[head], R) + mul(x[head], Q) - mul(y[head], P))
+            p[n] = (I2 - I3) / I1 * dot(q[head], R) / n
+            q[n] = (I3 - I1) / I2 * dot(r[head], P) / n
+            r[n] = (I1 - I2) / I3 * dot(p[head], Q) / n
+            w[n] = -half * (dot(x[head], P) + dot(y[head], Q) + dot(z[head], R))
+            x[n] = half * (dot(w[head], P) + dot(y[head], R) - dot(z[head], Q))
+            y[n] = half * (dot(w[head], Q) + dot(z[head], P) - dot(x[head], R))
+            z[n] = half * (dot(w[head], R) + dot(x[head], Q) - dot(y[head], P))
         state = mul(c, powers)
     return step, series
 

@@ -88,7 +88,10 @@ def heavy_top(
         bodies=(top,),
         joints=(Ball(name="tip", a="top", anchor_a=(0.0, 0.0, -ARM), anchor_b=(0.0, 0.0, 0.0)),),
     )
-    goal = float(poses(exact(np.array([GOAL_TIME])))[0, 0, 0])
+
+    def goal() -> float:
+        return float(poses(exact(np.array([GOAL_TIME])))[0, 0, 0])
+
     return joint_scenario(
         scene,
         arm=ARM,

@@ -98,7 +98,7 @@ def test_the_exact_motion_has_no_error_gains_nothing_and_overlaps_nowhere(scenar
 def test_the_exact_motion_reaches_its_goal(scenario):
     """Read off samples 1/240 s apart: 1e-6 is far below what any engine achieves."""
     goal = scenario.truth.goal
-    assert goal.measure(exact_motion(scenario, scenario.truth.span[1])) == pytest.approx(goal.exact, abs=1e-6)
+    assert goal.measure(exact_motion(scenario, scenario.truth.span[1])) == pytest.approx(goal.value, abs=1e-6)
 
 
 def ends(family: Family) -> Iterator[dict[str, Value]]:
@@ -130,7 +130,7 @@ def test_a_goal_is_reached_within_the_scene_whatever_the_parameters(family, give
     goal, pose = scenario.truth.goal, scenario.truth.pose
     if goal is not None and pose is not None and scenario.truth.span[0] == 0.0:
         reached = goal.measure(exact_motion(scenario, scenario.truth.span[1]))
-        assert reached == pytest.approx(goal.exact, rel=1e-5, abs=1e-5)
+        assert reached == pytest.approx(goal.value, rel=1e-5, abs=1e-5)
 
 
 # What takes no time is one test, not one a scenario.

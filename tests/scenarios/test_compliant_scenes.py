@@ -56,14 +56,14 @@ def test_a_rebound_by_the_equation_of_motion_is_that_of_lamberts_function(restit
     assert isinstance(scenario.scene, SpatialScene)
     motion = CompliantSpheres(scenario.scene)
     assert motion.state(np.array([scenario.scene.duration]))[0, 0, 1, 2] == pytest.approx(
-        0.5 * scenario.truth.goal.exact, abs=1e-11
+        0.5 * scenario.truth.goal.value, abs=1e-11
     )
 
 
 def test_a_ball_at_rest_is_as_deep_as_its_weight_presses_it():
     scenario = scenario_of("compliant-rest")
     scene = scenario.scene
-    depth, c = scenario.truth.goal.exact, stiffness(scene.contact.compliant, scene.bodies[0], scene.boundaries[0])
+    depth, c = scenario.truth.goal.value, stiffness(scene.contact.compliant, scene.bodies[0], scene.boundaries[0])
     assert c * depth**1.5 == pytest.approx(9.81, rel=1e-14)
     settled = CompliantSpheres(scene.model_copy(update={"duration": 1.5})).state(np.array([1.5]))[0, 0]
     assert settled[0] == pytest.approx([0.0, 0.0, 0.1 - depth], abs=1e-12)

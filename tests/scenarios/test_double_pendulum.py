@@ -83,7 +83,7 @@ def test_the_goal_reads_the_lower_rod_off_the_samples_of_a_trajectory(offset, st
     time = np.arange(0.0, 2.9, 5.0 / 240.0) + offset
     pose = scenario.truth.pose(time)
     found = scenario.truth.goal.measure(SimpleNamespace(time=time, position=pose[..., :2]))
-    assert found == approx(scenario.truth.goal.exact, abs=error)
+    assert found == approx(scenario.truth.goal.value, abs=error)
 
 
 def test_the_truth_of_the_chaotic_start_ends_before_errors_have_grown():

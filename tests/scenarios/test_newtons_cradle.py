@@ -74,7 +74,7 @@ def test_the_exact_motion_touches_at_each_event_and_runs_at_constant_speed_betwe
     # Slopes of the poses after the last event are the final speeds; the last of them is the goal.
     end = truth.pose(np.array([times[-1] + 0.01, times[-1] + 0.02]))
     speeds = (end[1, :, 0] - end[0, :, 0]) / 0.01
-    assert speeds[-1] == approx(truth.goal.exact, abs=1e-12)
+    assert speeds[-1] == approx(truth.goal.value, abs=1e-12)
     assert speeds.sum() == approx(1.0, abs=1e-11)
 
 

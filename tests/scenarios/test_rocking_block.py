@@ -101,7 +101,7 @@ def test_the_goal_reads_the_first_impact_off_the_exact_motion(space):
     time = np.arange(0.0, DURATION, 1.0 / 240.0)
     pose = scenario.truth.pose(time)
     motion = SimpleNamespace(time=time, position=pose[..., : 2 if space == "planar" else 3], angle=pose[..., 2])
-    assert scenario.truth.goal.measure(motion) == approx(scenario.truth.goal.exact, abs=2e-7)
+    assert scenario.truth.goal.measure(motion) == approx(scenario.truth.goal.value, abs=2e-7)
     still = SimpleNamespace(
         time=time,
         position=np.repeat(motion.position[:1], len(time), 0),

@@ -128,5 +128,5 @@ def test_the_goal_reads_the_period_off_samples_and_is_nothing_for_a_ball_that_st
     time = np.arange(0.0, DURATION, 5.0 / 240.0)
     position = scenario.truth.pose(time)[..., :n]
     goal = scenario.truth.goal
-    assert goal.measure(SimpleNamespace(time=time, position=position)) == approx(goal.exact, abs=2e-6)
+    assert goal.measure(SimpleNamespace(time=time, position=position)) == approx(goal.value, abs=2e-6)
     assert math.isnan(goal.measure(SimpleNamespace(time=time, position=np.repeat(position[:1], len(time), axis=0))))

@@ -44,7 +44,7 @@ def test_a_ball_at_rest_is_as_deep_as_its_weight_presses_it() -> None:
     scenario = scenario_of("compliant-rest")
     found = values(scenario.scene, in_space(Reference(), given("compliant-rest")), scenario.truth)
     assert found["truth_error_goal"] < 1e-12 and found["truth_error_position"] < 1e-12
-    assert found["penetration_final"] == approx(scenario.truth.goal.exact if scenario.truth.goal else 0.0, abs=1e-12)
+    assert found["penetration_final"] == approx(scenario.truth.goal.value if scenario.truth.goal else 0.0, abs=1e-12)
 
 
 def test_a_row_of_balls_and_two_that_roll_move_as_another_integrator_has_it() -> None:

@@ -96,7 +96,7 @@ def bounced(o: Observation) -> Iterator[Outcome]:
     if exact is None or not o.gravity.any():
         return
     counts = bounces(o, BOUNCE)
-    least, most = bounces(exact, 4.0 * BOUNCE), bounces(exact, 0.25 * BOUNCE, in_the_air=False)
+    least, most = bounces_wanted(exact)
     for i in np.flatnonzero((counts < least - least // BOUNCES) | (counts > most + most // BOUNCES)).tolist():
         wanted = least[i] if counts[i] < least[i] else most[i]
         yield Outcome(
@@ -104,12 +104,19 @@ def bounced(o: Observation) -> Iterator[Outcome]:
         )
 
 
+@shared
+def bounces_wanted(exact: Observation) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(B,) each, by the exact motion: so often at least, and at most."""
+    return bounces(exact, 4.0 * BOUNCE), bounces(exact, 0.25 * BOUNCE, in_the_air=False)
+
+
 def bounces(o: Observation, rise: float, *, in_the_air: bool = True) -> NDArray[np.int64]:
     """(B,) how often the centre of mass falls and rises again, each by `rise` diameters at least, and is in the air
     then; 0 of what is fixed, and of what joints, springs or thrusters act on."""
     count = np.zeros(len(o.scene.bodies), np.int64)
     height = -(o.trajectory.position * o.gravity).sum(axis=2) / float(norm(o.gravity))
-    for i in np.flatnonzero(in_contact_only(o)).tolist():
+    rises = np.ptp(height, axis=0) > rise * 2.0 * bounding_radius(o)
+    for i in np.flatnonzero(in_contact_only(o) & rises).tolist():
         in_air = supported(o)[:, i] == 0 if in_the_air else np.ones(len(height), bool)
         count[i] = _troughs(height[:, i].tolist(), in_air.tolist(), rise * 2.0 * float(bounding_radius(o)[i]))
     return count

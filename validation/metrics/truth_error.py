@@ -90,7 +90,7 @@ def truth_error_goal(o: Observation) -> Reading | None:
     goal = o.truth.goal
     if goal is None:
         return None
-    return Reading(value=abs(float(goal.measure(cast(Motion, o.trajectory))) - goal.exact), unit=goal.unit)
+    return Reading(value=abs(float(goal.measure(cast(Motion, o.trajectory))) - goal.value), unit=goal.unit)
 
 
 METRICS = (

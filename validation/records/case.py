@@ -8,7 +8,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from validation.records.measurement import Measurement
 from validation.records.outcome import Outcome
@@ -38,7 +38,12 @@ class Identity:
 
         A change of what is in it needs a new version and a migration, which works out the keys of stored cases anew.
         """
-        return f"{KEY_VERSION}-{hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()}"
+        return _key_of(self)
+
+
+@lru_cache(maxsize=10_000)  # it is asked for a dozen times a case
+def _key_of(identity: Identity) -> str:
+    return f"{KEY_VERSION}-{hashlib.sha256(json.dumps(asdict(identity), sort_keys=True).encode()).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,7 +60,7 @@ def scenario_lines(scenario: Scenario) -> str:
         ("headline", called(scenario.headline)),
     ]
     if truth.goal:
-        rows.append(("goal", f"{truth.goal.name}: {truth.goal.exact:.12g} {truth.goal.unit}"))
+        rows.append(("goal", f"{truth.goal.name}: {truth.goal.value:.12g} {truth.goal.unit}"))
     if truth.events:
         times = ", ".join(f"{event.time:.9g}" for event in truth.events[:4])
         rows.append(("events", f"{len(truth.events)} impacts, at {times}{', ...' if len(truth.events) > 4 else ''} s"))

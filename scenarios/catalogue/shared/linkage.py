@@ -77,9 +77,8 @@ class Linkage:
             )
         ]
 
-    def acceleration(self, angles: Array, speed: Array) -> Array:
-        """(N,) of the first angle, d'Alembert's principle along it; angles (n, N)."""
-        K, K2 = self.along(angles)
+    def acceleration(self, angles: Array, speed: Array, K: Array, K2: Array) -> Array:
+        """(N,) of the first angle, d'Alembert's principle along it; angles (n, N), K and K' there."""
         e = elementary.cos(angles) + 1j * elementary.sin(angles)
         first, second = mul(self.arrows, 1j * K * e), mul(self.arrows, 1j * K2 * e - squared(K) * e)
         m, about = self.masses[:, None], self.inertias[:, None]
@@ -100,8 +99,8 @@ class Linkage:
         """(angles, speed of the first) from these, which close the loops."""
 
         def rate(time: Array, y: Array) -> Array:
-            K, _ = self.along(y[:-1])
-            return np.vstack([K * y[-1], self.acceleration(y[:-1], y[-1])[None]])
+            K, K2 = self.along(y[:-1])
+            return np.vstack([K * y[-1], self.acceleration(y[:-1], y[-1], K, K2)[None]])
 
         return DenseSolution(rate, np.append(angles, speed), 0.0, duration, window=window)
 
@@ -115,7 +114,9 @@ def linkage_scenario(
     def poses(time: Array) -> Array:
         return linkage.centres(exact(time)[:-1])
 
-    at_goal = float(poses(np.array([GOAL_TIME]))[0, body, axis % 2])
+    def at_goal() -> float:
+        return float(poses(np.array([GOAL_TIME]))[0, body, axis % 2])
+
     return joint_scenario(
         scene,
         arm=arm,

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 import traceback
-from dataclasses import asdict
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from validation.engines.shared.lifeline import die_with_parent
 from validation.running.processes.frames import ClosedError, Reader, receive, send
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
     from scenarios.catalogue import FAMILIES
 
@@ -37,7 +37,12 @@ def measure(request: dict[str, Any], body: bytes) -> dict[str, Any]:
     else:
         scenario = scenario_from_scene(request["name"], parse_scene(request["scene"]))
     measurements, outcomes = measure_with_outcomes(scenario, from_bytes(body))
-    return {"measurements": [asdict(one) for one in measurements], "outcomes": [asdict(one) for one in outcomes]}
+    return {"measurements": [plain(one) for one in measurements], "outcomes": [plain(one) for one in outcomes]}
+
+
+def plain(record: Any) -> dict[str, Any]:
+    """Its fields, which hold no records themselves: a tenth of the time of `asdict`."""
+    return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
 def load() -> None:
