@@ -23,7 +23,7 @@ from validation.engines.engine import SettingError
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
 from validation.running.kernel_cache import CacheError
-from validation.running.options import DEFAULT_DB, Options, RunError
+from validation.running.options import DEFAULT_DB, LOCAL, Options, RunError
 from validation.running.package_index import BuildError
 from validation.store.addresses import without_password as without_password
 from validation.store.errors import StoreError
@@ -200,6 +200,15 @@ dt_option = click.option(
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"
 )
+executor_option = click.option(
+    "--executor",
+    envvar="UPRIGHT_EXECUTOR",
+    default=LOCAL,
+    show_default=True,
+    metavar="ADDRESS",
+    callback=lambda context, parameter, value: checked_executor(value),
+    help="Where to simulate: local, or a Dask cluster, as dask://HOST:PORT.  [$UPRIGHT_EXECUTOR]",
+)
 time_limit_option = click.option(
     "--time-limit",
     type=Within(0.01, 86400),
@@ -218,6 +227,15 @@ until_option = click.option(
     default=None,
     help="The decision ends when this day begins (UTC).  [default: it stays]",
 )
+
+
+def checked_executor(executor: str) -> str:
+    """Raises ExecutorError before anything is read or run."""
+    if executor != LOCAL:
+        from validation.running.cluster.address import address_of
+
+        address_of(executor)
+    return executor
 
 
 def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -252,6 +270,7 @@ SESSION_OPTIONS = (
         "--fresh", is_flag=True, help="Simulate all, also what a run before has of the same scene, engine and code."
     ),
     workers_option,
+    executor_option,
     time_limit_option,
     click.option(
         "--memory-limit",
@@ -283,7 +302,7 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
         as_given = {field.name: given.pop(field.name) for field in fields(Options) if field.name in given}
         options = Options(
             **as_given,
-            limits=make_limits(workers, time_limit, memory_limit, timing=timing),
+            limits=make_limits(workers, time_limit, memory_limit, timing=timing, executor=as_given["executor"]),
             quiet=as_json,
             progress=Shown(quiet=as_json),
             ensemble=ensemble or 0,
@@ -295,10 +314,18 @@ def session_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_limits(
-    workers: int | None, time_limit: float, memory_mib: int = MEMORY_LIMIT, *, timing: bool = False
+    workers: int | None,
+    time_limit: float,
+    memory_mib: int = MEMORY_LIMIT,
+    *,
+    timing: bool = False,
+    executor: str = LOCAL,
 ) -> Limits:
+    """Raises UsageError."""
     from validation.running.runner import Limits
 
+    if workers and executor != LOCAL:
+        raise click.UsageError("--workers is of this machine; with --executor the cluster's workers decide")
     given = {"workers": workers} if workers else {}
     return Limits(**given, time_limit=time_limit, memory_limit=memory_mib * 2**20, timing=timing)
 

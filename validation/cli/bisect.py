@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from validation.cli.arguments import complete_engine, complete_scenario, database_option
+from validation.cli.arguments import complete_engine, complete_scenario, database_option, executor_option
 from validation.report.sentences import reason_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--run", "run", default="", metavar="COMMAND", help="Instead of `upright run`.")
 @click.option("--profile", default="", metavar="NAME", help="default or fair.  [default: fair; of releases both]")
 @click.option("--dt", default="", metavar="SECONDS", help="Time step.  [default: 1/240]")
+@executor_option
 @database_option
 def command(
     good: str,
@@ -47,6 +48,7 @@ def command(
     run: str,
     profile: str,
     dt: str,
+    executor: str,
     database: str,
 ) -> None:
     """Find the commit that made a case worse, between a GOOD and a BAD one: numbers of stored runs, or commits. Or the
@@ -67,13 +69,17 @@ def command(
     upright bisect mujoco==3.3.0..4.0.0 stack:n=10
     upright bisect pymunk==5.7.0..7.3.1@fair my_cell.json --metric "penetration max"
     """
+    from click.core import ParameterSource
+
     from validation.tools.bisect_releases import is_range
 
     if is_range(good):
         of_commits = {"--case": scenario, "--engine": engine, "--build": build, "--run": run}
         if foreign := [name for name, value in of_commits.items() if value]:
             raise click.UsageError(f"{foreign[0]} is of commits; releases are asked for as ENGINE==GOOD..BAD SCENARIO")
-        _of_releases(good, bad, metric, bits=bits, profile=profile, dt=dt)
+        _of_releases(good, bad, metric, bits=bits, profile=profile, dt=dt, executor=executor)
+    if click.get_current_context().get_parameter_source("executor") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--executor is of releases; commits are built and run on this machine")
     if not scenario or not engine:
         raise click.UsageError(
             "commits need --case SCENARIO and --engine ENGINE; releases are ENGINE==GOOD..BAD SCENARIO"
@@ -117,7 +123,9 @@ def command(
         click.echo(one_line(meaning))
 
 
-def _of_releases(word: str, scenario: str, metric: str, *, bits: bool, profile: str, dt: str) -> NoReturn:
+def _of_releases(
+    word: str, scenario: str, metric: str, *, bits: bool, profile: str, dt: str, executor: str
+) -> NoReturn:
     """Exit status 0, or 1 where releases that were left out leave several."""
     from validation.cli import arguments
     from validation.cli.progress import Shown
@@ -136,7 +144,7 @@ def _of_releases(word: str, scenario: str, metric: str, *, bits: bool, profile: 
     def notify(text: str) -> None:
         click.echo(one_line(text), err=True)
 
-    with open_releases(choices, asked, Shown()) as opened:
+    with open_releases(choices, asked, Shown(), executor) as opened:
         found = search(opened, choices, metric, notify, bits=bits)
     old, new = (with_profile(one.label, one.profile) for one in (found.old, found.new))
     comparisons = list(found.comparisons)

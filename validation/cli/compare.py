@@ -29,6 +29,7 @@ LOST = "The cache folder cannot be written, so nothing is kept."
     help="Perturbed initial states on both sides, of cases that moved by a chaotic metric; 0 for none.",
 )
 @arguments.workers_option
+@arguments.executor_option
 @arguments.time_limit_option
 @click.option("--resume", is_flag=True, help="Go on where it was stopped, also with an engine without a version.")
 @click.option("--all", "everything", is_flag=True, help="List every change, and what is the same.")
@@ -44,6 +45,7 @@ def command(
     dt: float | None,
     ensemble: int,
     workers: int | None,
+    executor: str,
     time_limit: float,
     resume: bool,
     everything: bool,
@@ -67,6 +69,7 @@ def command(
     from validation.cli.views import store_comparison
     from validation.report.answer import answer
     from validation.report.comparison import render_comparison
+    from validation.running.cluster.address import ExecutorError
     from validation.running.comparing import compare_engines
     from validation.store import open_store
     from validation.store.connection import uninterrupted
@@ -79,15 +82,18 @@ def command(
                 (*scenarios, *scenes),
                 profile=profile,
                 dt=dt,
-                limits=arguments.make_limits(workers, time_limit),
+                limits=arguments.make_limits(workers, time_limit, executor=executor),
                 options=options,
                 starts=ensemble,
                 progress=Shown(quiet=as_json),
                 resume=resume,
+                executor=executor,
                 on_answer=lambda so_far: None if as_json else click.echo("\n".join((*answer(so_far), ""))),
             )
         except KeyboardInterrupt:
             raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
+        except ExecutorError as error:
+            raise click.ClickException(f"{error}. {GO_ON}") from None
         with uninterrupted():
             number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():

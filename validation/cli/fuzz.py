@@ -5,7 +5,15 @@ import sys
 
 import click
 
-from validation.cli.arguments import NUMBER, Within, database_arguments, database_option, engine_option, profile_option
+from validation.cli.arguments import (
+    NUMBER,
+    Within,
+    database_arguments,
+    database_option,
+    engine_option,
+    executor_option,
+    profile_option,
+)
 from validation.cli.stopping import stopped_status
 
 
@@ -14,8 +22,11 @@ from validation.cli.stopping import stopped_status
 @click.option("--minutes", type=Within(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None, help="Where to begin.  [default: random]")
 @profile_option
+@executor_option
 @database_option
-def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, database: str) -> None:
+def command(
+    engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, executor: str, database: str
+) -> None:
     """Search random planar scenes for one in which an engine breaks a law, and shrink it.
 
     Three laws need no reference: a passive scene gains no energy, an isolated one keeps its momentum, and a simulation
@@ -29,6 +40,7 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
     from validation.report.terminal import find_line, search_line
+    from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
     from validation.tools.fuzz import fuzz_engine
@@ -36,13 +48,15 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or default_engines()]
     db_option, found = database_arguments(database), 0
-    warm_kernels(Shown())
+    if executor == LOCAL:
+        warm_kernels(Shown())
     with open_store(database) as store:
         store.must_be_writable()
         for choice in choices:
             with Shown().activity(f"fuzzing {choice.label}") as notify:
                 limit = 60.0 * minutes
-                search, used, finds = fuzz_engine(store, choice, choice.profile or profile, limit, first, notify)
+                asked = choice.profile or profile
+                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor)
             for find in finds:
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
             spent = (search.tried, search.declined, search.wall)
@@ -60,8 +74,9 @@ def command(engines: tuple[str, ...], minutes: float, seed: int | None, profile:
 @click.argument("number", type=NUMBER, required=False)
 @click.option("--replay", is_flag=True, help="Simulate it again: is the law still broken?")
 @click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
+@executor_option
 @database_option
-def finds(number: int | None, replay: bool, print_scene: bool, database: str) -> None:
+def finds(number: int | None, replay: bool, print_scene: bool, executor: str, database: str) -> None:
     """List what fuzzing found; of one, replay it or print its scene.
 
     \b
@@ -86,7 +101,7 @@ def finds(number: int | None, replay: bool, print_scene: bool, database: str) ->
         from validation.report.terminal import replay_line
         from validation.tools.fuzz import replay_find
 
-        simulation, broken = replay_find(found[0])
+        simulation, broken = replay_find(found[0], executor)
         click.echo(replay_line(found[0], simulation, broken))
         sys.exit(1 if broken else 0)
     else:

@@ -27,6 +27,7 @@ from validation.judging.policy import STARTS
     help="Perturbed initial states, of cases that moved by a chaotic metric; 0 for none.",
 )
 @arguments.workers_option
+@arguments.executor_option
 @arguments.time_limit_option
 @click.option("--all", "everything", is_flag=True, help="List every scenario that changed.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per release on standard output, nothing else.")
@@ -40,6 +41,7 @@ def command(
     dt: float | None,
     ensemble: int,
     workers: int | None,
+    executor: str,
     time_limit: float,
     everything: bool,
     as_json: bool,
@@ -57,20 +59,21 @@ def command(
     """
     from validation.engines import engine_of
     from validation.report.versions import changes_summary, release_line, render_release
+    from validation.running.cluster.address import ExecutorError
     from validation.running.options import RunError
     from validation.running.versions import Release, asked_of, releases_of, run_releases, version_of
 
     choice = engine_of(engine)
     if choice.version:
         raise click.BadParameter(f"{engine!r} names one version; give the engine alone, and --from or --to")
-    limits = arguments.make_limits(workers, time_limit)
+    limits = arguments.make_limits(workers, time_limit, executor=executor)
     asked = asked_of(choice, scenarios, profile, dt, ensemble, limits)
     oldest, newest = (version_of(text) if text else None for text in (first, until))
     choices = releases_of(choice, oldest, newest, last or 0)
     width = max(len(one.version or "") for one in choices)
     done: list[Release] = []
     try:
-        for release in run_releases(choices, asked, Shown(quiet=as_json)):
+        for release in run_releases(choices, asked, Shown(quiet=as_json), executor):
             done.append(release)
             click.echo(
                 release_line(release) if as_json else render_release(release, width=width, everything=everything)
@@ -80,6 +83,8 @@ def command(
             f"stopped: {len(done)} of {len(choices)} releases are done; the same command goes on there.", err=True
         )
         sys.exit(stopped_status())
+    except ExecutorError as error:
+        raise click.ClickException(f"{error}. {len(done)} releases are done; the same command goes on there") from None
     if all(release.lacks for release in done):
         raise RunError(f"no release could be run: {done[-1].lacks}")
     if not as_json:

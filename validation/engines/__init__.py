@@ -43,6 +43,7 @@ ON_REQUEST = ("contactsim",)
 """Registered, and run where somebody names them: their kernels take a quarter of a minute to compile, and most of the
 suite is nothing for them."""
 NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
+CODE = (".py", ".so", ".pyd", ".dylib")
 REQUIRED = ("name", "version", "declines", "simulate")
 
 _WORD = re.compile(
@@ -166,6 +167,18 @@ def module_of(choice: EngineChoice) -> str:
     if behind := OURS.get(choice.name):
         return behind[0]
     return _registered()[choice.name].module if choice.kind == "registered" else choice.name.rpartition(".")[0]
+
+
+def code_files(choice: EngineChoice) -> list[Path]:
+    """Of a user's engine, what moves bodies: the program, or the files of the module or package that has the class."""
+    if choice.kind == "executable":
+        return [Path(choice.name)]
+    with _users_folders_last():
+        spec = importlib.util.find_spec(module_of(choice).partition(".")[0])
+    if spec is None or not spec.submodule_search_locations:
+        return [Path(spec.origin)] if spec and spec.origin else []
+    folders = map(Path, spec.submodule_search_locations)
+    return [file for folder in folders for file in sorted(folder.rglob("*")) if file.suffix in CODE]
 
 
 def normalised(text: str) -> str:

@@ -22,7 +22,7 @@ from validation.judging.relations import Related
 from validation.records.case import Case, Result
 from validation.records.names import with_profile
 from validation.running.environments import packages_apart
-from validation.running.options import Progress, RunError
+from validation.running.options import LOCAL, Progress, RunError
 from validation.running.processes.executor import Executor
 from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
@@ -120,9 +120,10 @@ class _Work:
         return id(pair[0].case) in self.promises
 
     def time_again(self, comparisons: Sequence[Comparison]) -> None:
-        """Whether steps take longer, or shorter, where the run says so: a few cases once more, one at a time."""
+        """Whether steps take longer, or shorter, where the run says so: a few cases once more, one at a time. Not where
+        they run on several machines."""
         first = cost_ratio(comparisons)
-        if first is None or 1.0 / SPEED < first[0] < SPEED:
+        if self.pool.elsewhere or first is None or 1.0 / SPEED < first[0] < SPEED:
             return
         timed = [(old, new) for old, new in self.pairs if 0.0 < self._stepping(old, new) <= TIMED_WITHIN]
         timed = sorted(timed, key=lambda pair: -self._stepping(*pair))[:TIMED]
@@ -215,6 +216,7 @@ def compare_engines(
     starts: int = STARTS,
     progress: Progress,
     resume: bool = False,
+    executor: str = LOCAL,
     on_answer: Callable[[Compared], None] = lambda compared: None,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
@@ -233,7 +235,7 @@ def compare_engines(
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
     made: Compared | None = None
     try:
-        with running_engines(sides, progress, profile) as (pool, environments):
+        with running_engines(sides, progress, profile, executor=executor) as (pool, environments):
             requests = _requests(chosen, sides, [{}], asked, dt)
             swept = chosen if options else [] if scenarios else few_of(chosen)
             requests += _requests(swept, sides, _variants(pool, sides), asked[:1], dt)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # every command reads words, few run anything
     from validation.store import Store
 
 DEFAULT_DB = "upright.db"
+LOCAL = "local"  # executor: processes of this machine
 
 
 class RunError(RuntimeError):
@@ -32,9 +33,9 @@ class Stopped(KeyboardInterrupt):
 
 
 class UnstoredError(RunError):
-    """The database failed while cases ran; what was done before is stored."""
+    """The database failed, or what runs cases, while they ran; what was done before is stored."""
 
-    def __init__(self, error: StoreError, run: int, stored: int, planned: int) -> None:
+    def __init__(self, error: StoreError | RunError, run: int, stored: int, planned: int) -> None:
         super().__init__(f"{error}. {stored} of {planned} cases are stored as run {run}")
         self.saved = error.saved if isinstance(error, LostFileError) else None  # another database that has them
 
@@ -79,6 +80,7 @@ class Options:
     quiet: bool = False  # nothing on standard output but JSON
     progress: Progress = field(default_factory=Progress)  # silent
     database: str = DEFAULT_DB  # as given
+    executor: str = LOCAL  # or the address of a Dask scheduler
     branch: str = ""  # that the run is of, where git does not know it
     default_branch: str = ""  # of the repository, where the CI server names it
     lineage: Lineage | None = None  # of a change that is compared with what was accepted at its merge base

@@ -38,7 +38,8 @@ from validation.store.compression import PackingError, pack, unpack
 MEASURED_BY = ("numpy", "scipy", "numba")
 SOURCES = (
     *(f"{folder}/**/*.py" for folder in ("reference_engine", "scenarios")),
-    *(f"validation/{name}/**/*.py" for name in ("engines", "metrics", "records", "running/processes")),
+    *(f"validation/{name}/**/*.py" for name in ("engines", "metrics", "records")),
+    *(f"validation/running/{name}/**/*.py" for name in ("cluster", "processes")),
     *(f"validation/{name}.py" for name in ("judging/policy", "running/ensembles", "running/runner", "running/starts")),
 )
 """What a result depends on, of ours."""

@@ -24,11 +24,13 @@ from validation.records.case import Case, Result, case_key
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache, runner
+from validation.running.cluster.address import ExecutorError
 from validation.running.ensembles import ensembles_of
 from validation.running.environments import Environment, commands_of, environments_of, is_here, is_made
-from validation.running.options import OpenRun, Options, Progress, RunError, Stopped, UnstoredError
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, OpenRun, Options, Progress, RunError, Stopped, UnstoredError
 from validation.running.orders import with_orders
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Executor
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
@@ -91,7 +93,9 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     """
     default = default_branch_of(store, options)
     title, requests, typed = make_requests(store, options)
-    with running_engines((request.engine for request in requests), options.progress) as (pool, environments):
+    choices = [request.engine for request in requests]
+    timing = options.limits.timing
+    with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
         plans = without_doubles(runner.plan_cases(pool, requests))
         plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         if all(plan.unavailable for plan in plans):
@@ -156,7 +160,9 @@ def resume_session(store: Store, options: Options) -> Session:
     if not (options.ensemble or options.ensemble_as_accepted or options.order):
         cases = pending
     requests = [Request.again(scenarios[case_key(case)], case) for case in cases]
-    with running_engines((request.engine for request in requests), options.progress) as (pool, environments):
+    choices = [request.engine for request in requests]
+    timing = options.limits.timing
+    with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
         plans = runner.plan_cases(pool, requests)
         for plan, case in zip(plans, cases):
             if plan.unavailable is None and plan.case.engine_version != case.engine_version:
@@ -188,7 +194,7 @@ def _finished(
         return replace(session, times=described, doubtful=dropped, ensembles=ensembles, differing=reuse.differing)
     except KeyboardInterrupt:
         raise Stopped(run.store.run(run.number)) from None
-    except StoreError as error:
+    except (StoreError, ExecutorError) as error:
         raise UnstoredError(error, run.number, before.done + len(run.stored), before.planned) from error
 
 
@@ -205,17 +211,23 @@ def _as_asked(store: Store, run: int, options: Options) -> Options:
 
 @contextmanager
 def running_engines(
-    engines: Iterable[EngineChoice], progress: Progress, profile: str | None = None
-) -> Iterator[tuple[Pool, dict[str, Environment]]]:
-    """A pool for these engines, which measures already, with kernels compiled; and their environments, by word.
+    engines: Iterable[EngineChoice],
+    progress: Progress,
+    profile: str | None = None,
+    *,
+    executor: str = LOCAL,
+    timing: bool = False,
+) -> Iterator[tuple[Executor, dict[str, Environment]]]:
+    """What runs these engines, and measures already, with kernels compiled; and their environments, by word.
 
-    Raises SettingError and BuildError, as far as can be known before any environment is made.
+    Raises SettingError and BuildError, as far as can be known before any environment is made, and ExecutorError.
     """
     choices = list({(choice.label, choice.profile): choice for choice in engines}.values())
     check_settings(choices, profile)
     environments = environments_of(choices, progress)
-    warm_kernels(progress)
-    with Pool(commands_of(environments)) as pool:
+    if executor == LOCAL:  # elsewhere each machine has its own
+        warm_kernels(progress)
+    with executor_at(executor, commands_of(environments), timing=timing) as pool:
         runner.measuring_remotes(pool)
         yield pool, environments
 
@@ -231,7 +243,7 @@ def check_settings(choices: Iterable[EngineChoice], profile: str | None = None) 
     if ours:
         scenario = scenario_of("stack")
         requests = [Request(scenario=scenario, engine=one, profile=one.profile or profile) for one in ours]
-        with Pool() as pool:
+        with executor_at(LOCAL) as pool:
             runner.plan_cases(pool, requests)
 
 

@@ -18,9 +18,10 @@ from validation.judging.policy import STARTS
 from validation.records.case import Result
 from validation.running.comparing import BOTH, without_doubles
 from validation.running.environments import Environment, command_of, environment_of, is_here
-from validation.running.options import Progress, RunError
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, Progress, RunError
 from validation.running.package_index import BuildError, releases
-from validation.running.processes.pool import Pool
+from validation.running.processes.executor import Executor
 from validation.running.result_cache import Code, ResultCache, code_of
 from validation.running.runner import STEP, Limits, Plan, Request, measuring_remotes, plan_cases
 from validation.running.session import check_settings, warm_kernels
@@ -96,7 +97,7 @@ def version_of(text: str) -> Version:
 class Releases:
     """What is asked for on any of these releases: run once, known later."""
 
-    def __init__(self, asked: Asked, pool: Pool, progress: Progress) -> None:
+    def __init__(self, asked: Asked, pool: Executor, progress: Progress) -> None:
         self.asked, self.pool, self.progress = asked, pool, progress
         self._codes: dict[str, Code] = {}
         self._cache = ResultCache(self._codes)
@@ -169,12 +170,15 @@ class Releases:
 
 
 @contextmanager
-def open_releases(choices: Sequence[EngineChoice], asked: Asked, progress: Progress) -> Iterator[Releases]:
-    """Raises SettingError where no release can have the settings."""
+def open_releases(
+    choices: Sequence[EngineChoice], asked: Asked, progress: Progress, executor: str = LOCAL
+) -> Iterator[Releases]:
+    """Raises SettingError where no release can have the settings, and ExecutorError."""
     check_settings(choices[-1:])
-    warm_kernels(progress)
+    if executor == LOCAL:
+        warm_kernels(progress)
     commands: Mapping[str, Sequence[str]] = {one.word: command_of(one) for one in choices if not is_here(one)}
-    with Pool(commands) as pool:
+    with executor_at(executor, commands) as pool:
         measuring_remotes(pool)
         opened = Releases(asked, pool, progress)
         try:
@@ -183,9 +187,11 @@ def open_releases(choices: Sequence[EngineChoice], asked: Asked, progress: Progr
             opened.close()
 
 
-def run_releases(choices: Sequence[EngineChoice], asked: Asked, progress: Progress) -> Iterator[Release]:
+def run_releases(
+    choices: Sequence[EngineChoice], asked: Asked, progress: Progress, executor: str = LOCAL
+) -> Iterator[Release]:
     """Each as it is done, the oldest first."""
-    with open_releases(choices, asked, progress) as opened:
+    with open_releases(choices, asked, progress, executor) as opened:
         opened.prepare(choices)
         before: EngineChoice | None = None
         for choice in choices:

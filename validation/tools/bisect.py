@@ -23,7 +23,7 @@ from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
 from validation.report.sentences import reason_of
-from validation.running.options import RunError
+from validation.running.options import LOCAL, RunError
 from validation.store import Baseline, open_store
 
 Answer = Literal["good", "bad", "skip"]
@@ -133,7 +133,7 @@ def run_command(command: str | Sequence[str], folder: Path) -> str | None:
             command,
             shell=isinstance(command, str),
             cwd=folder,
-            env=os.environ | {"UPRIGHT_TREE": str(folder)},
+            env=os.environ | {"UPRIGHT_TREE": str(folder), "UPRIGHT_EXECUTOR": LOCAL},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -22,8 +22,10 @@ from scenarios.strategies import planar_scenes, time_steps
 from validation.engines import EngineChoice, engine_of
 from validation.records.simulation import Simulation
 from validation.running import kernel_cache, runner
-from validation.running.options import RunError
-from validation.running.processes.pool import Pool
+from validation.running.cluster.address import ExecutorError
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, RunError
+from validation.running.processes.executor import Executor
 from validation.running.runner import Limits, Request
 from validation.store import Store, StoredFind
 from validation.tools.oracles import ORACLES, judge_scene
@@ -90,7 +92,7 @@ class Fuzzer:
 
     def __init__(
         self,
-        pool: Pool,
+        pool: Executor,
         engine: EngineChoice,
         profile: str | None,
         seconds: float,
@@ -149,7 +151,7 @@ class Fuzzer:
         def simulate(scene: PlanarScene, dt: float) -> None:
             if not self.is_over and not self._has_news:
                 self._ask(scene, dt)
-                while len(self._open) > self.limits.workers:
+                while len(self._open) > self.pool.at_once(self.limits.workers):
                     self._hear()
 
         draw(self.strategy, seed, simulate, Phase.generate)
@@ -262,30 +264,42 @@ def draw(scenes: Any, seed: int, visit: Callable[[PlanarScene, float], None], *p
 
 
 def fuzz_engine(
-    store: Store, choice: EngineChoice, profile: str | None, seconds: float, seed: int, progress: Callable[[str], None]
+    store: Store,
+    choice: EngineChoice,
+    profile: str | None,
+    seconds: float,
+    seed: int,
+    progress: Callable[[str], None],
+    executor: str = LOCAL,
 ) -> tuple[Search, str, list[StoredFind]]:
     """What a search did, the profile that it ran with, and what it found, which is stored now.
 
     Raises RunError, and what `Fuzzer` does.
     """
-    with Pool() as pool:
+    with executor_at(executor) as pool:
         version = _started(pool, choice)
         fuzzer = Fuzzer(pool, choice, profile, seconds)
-        search = fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+        search, lost = fuzzer.search, None
+        try:
+            fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+        except ExecutorError as error:  # what was found is stored
+            lost = error
     used, finds = fuzzer.profile or "", []
     for fault in search.faults:
         found = {field.name: getattr(fault, field.name) for field in fields(fault)}
         number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
         finds.append(store.find(number))
+    if lost is not None:
+        raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
 
 
-def replay_find(find: StoredFind) -> tuple[Simulation, Verdicts]:
+def replay_find(find: StoredFind, executor: str = LOCAL) -> tuple[Simulation, Verdicts]:
     """Its scene simulated again, and the laws that are broken now."""
     assert isinstance(find.scene, PlanarScene)
     choice = engine_of(find.engine)
     kernel_cache.use_kernel_cache()
-    with Pool() as pool:
+    with executor_at(executor) as pool:
         _started(pool, choice)
         scenario = scenario_from_scene("fuzzed", find.scene)
         request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
@@ -293,7 +307,7 @@ def replay_find(find: StoredFind) -> tuple[Simulation, Verdicts]:
     return simulation, judge_scene(find.scene, simulation)
 
 
-def _started(pool: Pool, choice: EngineChoice) -> str:
+def _started(pool: Executor, choice: EngineChoice) -> str:
     """The engine's version. Raises RunError where it cannot be used."""
     hello = runner.hello_of(pool, choice)
     if "error" in hello:
