@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 from starlette.datastructures import MutableHeaders
@@ -31,6 +31,8 @@ READS = "This session only reads."
 OPEN = ("health", "script-health-check", "host-config", "stream")  # of /_stcore: what a page needs to ask for a sign-in
 CLOSED = ("media", "component", "app")  # first names of other addresses that have contents
 MOST_ENDED = 10_000
+FAILED = "refused"  # in the address of the page that somebody comes back to without being signed in
+SIGNED = re.compile(r"_streamlit_user=[^;\"]")  # a cookie that is set, not removed
 BACK = "upright_back"
 OWN_PAGE = re.compile(r"/(?![/\\])[!-~]{0,2000}$")  # an address of this server, none of another one
 
@@ -157,7 +159,10 @@ def gate() -> None:
             _sign_in(found)
     if not may_read(found):
         heading("Sign in to read this dashboard")
-        if found.refusal != NOBODY:
+        if FAILED in st.query_params:
+            why = "You cancelled it, or what the provider sent was refused; the server's log has the reason."
+            paragraph(f"You came back without a sign-in. {why}", "alarm")
+        elif found.refusal != NOBODY:
             paragraph(text(found.refusal))
         _sign_in(found)
         st.stop()
@@ -202,8 +207,11 @@ def _with_way_back(connection: HTTPConnection, send: Send, *, back: bool) -> Sen
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == 302:
             headers = MutableHeaders(scope=message)
-            if back and OWN_PAGE.match(remembered):
-                headers["location"] = remembered
+            if back:
+                to = urlsplit(remembered if OWN_PAGE.match(remembered) else headers["location"])
+                query = [(name, value) for name, value in parse_qsl(to.query) if name != FAILED]
+                query += [] if any(map(SIGNED.match, headers.getlist("set-cookie"))) else [(FAILED, "yes")]
+                headers["location"] = urlunsplit(("", "", to.path, urlencode(query), ""))
             remember = "" if back else quote(target, safe="/")
             headers.append(
                 "set-cookie", f"{BACK}={remember}; Path=/; Max-Age={600 if remember else 0}; HttpOnly; SameSite=Lax"

@@ -75,9 +75,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict
         upright("check", "stack:n=3,mass_ratio=100", "--engine", "pymunk:iterations=2", folder=folder).returncode == 1
     )
     old, run, number = hostile_runs(folder)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     server = subprocess.Popen(
         [*AS_COMMAND, "dashboard", "--no-browser", "--port", str(port), "--accept-as", READER],
         cwd=folder,
@@ -95,6 +93,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, dict
 @pytest.fixture(scope="module")
 def address(served: tuple[str, dict[str, int]]) -> str:
     return served[0]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def wait_for(address: str) -> None:
