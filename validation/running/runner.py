@@ -32,6 +32,7 @@ from validation.running.processes.processor import available_cores, left_alone
 STEP = 1.0 / 240.0  # s, the canonical time step
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
 MEASURING_LIMIT = 120.0  # s without an answer, after which what measures is killed
+UNKNOWN = "unknown"  # version of an engine that could not be loaded
 TIMING_REPEATS = 5  # the least of five: noise only ever adds time
 
 
@@ -167,7 +168,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
         label=scenario.label,
         engine_label=request.engine.label,
         scene_hash=scene_hash,
-        engine_version=hello.get("version", "unknown"),
+        engine_version=hello.get("version", UNKNOWN),
         settings=answer.get("settings", {}),
         parameters=scenario.parameters_json,
         processor=hello.get("processor", ""),

@@ -34,7 +34,7 @@ from validation.running.processes.executor import Executor
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
-from validation.running.runner import Plan, Request, Totals
+from validation.running.runner import UNKNOWN, Plan, Request, Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
@@ -164,9 +164,12 @@ def resume_session(store: Store, options: Options) -> Session:
     timing = options.limits.timing
     with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
         plans = runner.plan_cases(pool, requests)
-        for plan, case in zip(plans, cases):
-            if plan.unavailable is None and plan.case.engine_version != case.engine_version:
-                began, now = case.engine_version, plan.case.engine_version
+        for i, (plan, case) in enumerate(zip(plans, cases)):
+            began, now = case.engine_version, plan.case.engine_version
+            if plan.unavailable is None and began == UNKNOWN:  # so are the settings that it would have had
+                reason = f"could not be loaded when run {run} began; a new run has it"
+                plans[i] = replace(plan, unavailable=f"{case.engine_label} {reason}")
+            elif plan.unavailable is None and began != now:
                 raise RunError(
                     f"run {run} began with {case.identity.engine} {began} and {now} is here now; start a new one"
                 )

@@ -29,6 +29,7 @@ from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, is_read_o
 BUSY_LIMIT = 30.0  # s that a writer waits for another
 CONNECT_TIMEOUT = 10  # s to reach a server
 RETRY_LIMIT = 30.0  # s for a server that was there to come back, as when it is restarted,
+SOON_THERE = "the database system is"  # starting up, shutting down, in recovery
 RETRY_EVERY = 0.5  # and s between two attempts
 NO_RIGHT = "42501"  # PostgreSQL's code of insufficient privilege
 REPEATS = 4  # of a transaction in the midst of which the connection was lost
@@ -159,6 +160,18 @@ def _connected(engine: Engine) -> Connection:
             return engine.connect()
         except OperationalError:
             if engine.dialect.name == "sqlite" or time.monotonic() > deadline:
+                raise
+            time.sleep(RETRY_EVERY)
+
+
+def reached(engine: Engine) -> None:
+    """Raises SQLAlchemyError where nothing answers at the server's address; one that is about to is waited for."""
+    deadline = time.monotonic() + RETRY_LIMIT
+    while True:
+        try:
+            return engine.connect().close()
+        except OperationalError as error:
+            if SOON_THERE not in str(error.orig) or time.monotonic() > deadline:
                 raise
             time.sleep(RETRY_EVERY)
 

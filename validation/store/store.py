@@ -5,7 +5,7 @@ from pathlib import Path
 from sqlalchemy.exc import SQLAlchemyError
 
 from validation.store.comparisons import Comparisons
-from validation.store.connection import connect, unreachable
+from validation.store.connection import connect, reached, unreachable
 from validation.store.ensembles import Ensembles
 from validation.store.finds import Finds
 from validation.store.groups import Groups
@@ -29,7 +29,7 @@ def open_store(where: str | Path) -> Store:
     try:
         if engine.dialect.name != "sqlite":
             try:
-                engine.connect().close()
+                reached(engine)
             except SQLAlchemyError as error:
                 raise unreachable(name, error) from None
         migrate(engine, name)

@@ -81,6 +81,7 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._ids = itertools.count(1)
         self.remotes: list[Remote] = []
+        self._early: list[Reply] = []  # that came while a server was greeted
         self._adopting = contextlib.ExitStack()
         self._adopting.enter_context(adopting_orphans())
 
@@ -136,6 +137,10 @@ class Pool:
         A server that died answers its open requests with outcome "crashed"; one that an engine has stopped is killed.
         One that somebody else has killed (SIGKILL) is started and asked again, up to `ATTEMPTS` times in all.
         """
+        if self._early:
+            yield from self._early
+            self._early = []
+            return
         limited = [(q.due, one.process.pid, one) for one in self.remotes for q in one.open_requests.values() if q.limit]
         due = min(limited, default=None)
         if due is not None:
@@ -148,6 +153,8 @@ class Pool:
             if key.data is None:
                 continue
             remote: Remote = key.data
+            if key.fileobj is not remote.connection or remote not in self.remotes:
+                continue  # started again, or ended, since we waited
             try:
                 if events & selectors.EVENT_WRITE:
                     self._send(remote)
@@ -166,8 +173,8 @@ class Pool:
                     remote.hello = {"error": f"did not start within {START_LIMIT:g} s"}
                     self.stop(remote)
                 return
-            for reply in self.wait(left):
-                raise RuntimeError(f"{reply.remote.what}: answered before it was asked")
+            early, self._early = self._early, []
+            self._early = [*early, *self.wait(left)]
 
     def kill(self, remote: Remote) -> None:
         """It does not answer: what is open with it is answered "crashed"."""
