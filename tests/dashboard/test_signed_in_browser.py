@@ -109,12 +109,17 @@ def someone(browser: Any, site: Site, who: str = "", where: str = "/review?run=2
     context = browser.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     page.set_default_timeout(30_000)
-    page.on("websocket", lambda socket: "_stcore" in socket.url and socket.on("framesent", site.frames.append))
+    page.on("websocket", lambda socket: socket.on("framesent", lambda sent: recorded(site, sent)))
     page.goto(f"{site.address}{where}")
     if who:
         sign_in(page, who)
     yield page
     context.close()
+
+
+def recorded(site: Site, sent: bytes | str) -> None:
+    if isinstance(sent, bytes):  # the playground sends text
+        site.frames.append(sent)
 
 
 def sign_in(page: Any, who: str) -> None:
