@@ -145,12 +145,18 @@ def distribution_of(choice: EngineChoice) -> str | None:
     if choice.kind == "executable":
         return None
     if choice.kind == "class":
-        return next(iter(packages_distributions().get(choice.name.partition(".")[0], ())), None)
+        return next(iter(_distributions().get(choice.name.partition(".")[0], ())), None)
     if choice.name in OURS:
         behind = OURS[choice.name]
         return behind[1] if behind else None
     distribution = _registered()[choice.name].dist
     return distribution.name if distribution else None
+
+
+@cache
+def _distributions() -> Mapping[str, list[str]]:
+    """By top-level module."""
+    return packages_distributions()
 
 
 def installed_version(choice: EngineChoice) -> str | None:

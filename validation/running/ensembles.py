@@ -99,7 +99,7 @@ def ensembles_of(
     store, options = run.store, run.options
     if not options.ensemble and not options.ensemble_as_accepted:
         return {}, {}
-    baselines = store.baselines_of(run.number)
+    baselines = run.baselines
     before: dict[str, Ensemble] = {}
     wanted: list[tuple[Plan, Starts]] = []
     found: dict[str, Ensemble] = {}

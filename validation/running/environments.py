@@ -68,8 +68,9 @@ def _command(python: Path) -> list[str]:
 
 def is_here(choice: EngineChoice) -> bool:
     """Whether this Python has what the word asks for, or no other could."""
-    here = same_version(choice.version, installed_version(choice))
-    return choice.version is None or distribution_of(choice) is None or here
+    if choice.version is None or distribution_of(choice) is None:
+        return True
+    return same_version(choice.version, installed_version(choice))
 
 
 def environment_of(choice: EngineChoice, notify: Notify = lambda words: None) -> Environment:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from validation.store.errors import LostFileError, StoreError
 
 if TYPE_CHECKING:  # every command reads words, few run anything
-    from validation.records.stored import StoredRun
+    from validation.records.stored import Baseline, StoredRun
     from validation.review.lineage import Lineage
     from validation.running.processes.executor import Executor
     from validation.running.runner import Limits
@@ -87,7 +88,7 @@ class Options:
     labels: Mapping[str, str] = field(default_factory=dict)  # of the run
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OpenRun:
     """A run that goes on: where its results are stored, what simulates its cases, and how it was asked for."""
 
@@ -96,3 +97,8 @@ class OpenRun:
     number: int
     options: Options
     stored: set[str] = field(default_factory=set)  # keys of the cases that this session has stored
+
+    @cached_property
+    def baselines(self) -> dict[str, Baseline]:
+        """By identity, what was accepted when its cases were done: evidence and verdicts are of the same ones."""
+        return self.store.baselines_of(self.number)

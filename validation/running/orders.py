@@ -18,7 +18,7 @@ def with_orders(run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]) 
     """
     if not run.options.order and not run.options.ensemble_as_accepted:
         return list(results)
-    baselines = run.store.baselines_of(run.number)
+    baselines = run.baselines
     found: dict[str, Measurement] = {}
     wanted: list[Plan] = []
     for plan, result in zip(plans, results):

@@ -22,7 +22,7 @@ def with_promises(run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]
     """
     if not run.options.ensemble_as_accepted:
         return list(results)
-    baselines = run.store.baselines_of(run.number)
+    baselines = run.baselines
     found: dict[str, Measurement] = {}
     asked: dict[tuple[str, ...], Pair] = {}
     for plan, result in sorted(zip(plans, results), key=lambda pair: pair[0].cost):

@@ -321,8 +321,7 @@ def _judged(
 
     The verdicts are stored as judged; those handed on carry the marks (known, quarantined ...), and do not fail.
     """
-    store, run = going_on.store, going_on.number
-    baselines = store.baselines_of(run)
+    store, run, baselines = going_on.store, going_on.number, going_on.baselines
     missing, left_out = absent(store, run, baselines, [result.case for result in results])
     store.save_results(run, missing)
     results = [*results, *missing]

@@ -74,12 +74,14 @@ def row_of(table: type[Base], record: object, **more: Any) -> dict[str, Any]:
 
 def record_of(kind: Callable[..., Record], row: Any, **more: Any) -> Record:
     """A dataclass of the row's columns by the names of its fields, and of what is given."""
-    return kind(**{name: getattr(row, name) for name in _both(kind, row._fields) if name not in more}, **more)
+    return kind(**{name: row[k] for name, k in _both(kind, row._fields, tuple(more))}, **more)
 
 
 @cache
-def _both(kind: Any, columns: tuple[str, ...]) -> list[str]:
-    return [field.name for field in fields(kind) if field.name in columns]
+def _both(kind: Any, columns: tuple[str, ...], given: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Names that fields and columns share, and which column it is."""
+    names = [field.name for field in fields(kind) if field.name not in given]
+    return [(name, columns.index(name)) for name in names if name in columns]
 
 
 class Scene(Base):
