@@ -6,6 +6,7 @@ import importlib.metadata
 import signal
 import socket
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -246,9 +247,9 @@ def test_releases_get_their_environments_on_the_workers(tmp_path: Path) -> None:
         done = upright_process(*words, folder=tmp_path, **caches["here"])
     assert done.returncode == 0, done.stderr
     assert "1 better" in done.stdout
-    assert {"toy_engine-1.10", "toy_engine-1.2"} <= {
-        file.name.rpartition("-")[0] for file in (tmp_path / "there" / "environments").iterdir() if file.is_dir()
-    }
+    made_there = {file.name for file in (tmp_path / "there" / "environments").iterdir()}
+    tag = sys.implementation.cache_tag
+    assert {f"toy-engine-1.10-{tag}", f"toy-engine-1.2-{tag}"} <= made_there
 
 
 @pytest.mark.slow
@@ -266,7 +267,7 @@ def test_workers_and_schedulers_that_die_lose_nothing(
             )
             made.kill("scheduler" if turn == 2 else made.workers()[turn % 2])
         _, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
+    assert process.returncode == 0 and "Traceback" not in err, err
     assert values(database) == by_local_processes
 
 
@@ -305,7 +306,7 @@ def test_a_scheduler_that_does_not_come_back_is_a_line_that_says_how_to_go_on(
         ending.join()
     assert status == 2
     assert "was lost and was not back with workers within 2 s" in err and "cases are stored as run 1" in err
-    assert "Go on: upright run --resume" in err
+    assert "Go on: upright run --resume" in err and "Traceback" not in err
     status, _, err = call(monkeypatch, capsys, "run", "--resume")
     assert status == 0, err
     assert values(tmp_path / "upright.db") == by_local_processes

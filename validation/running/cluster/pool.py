@@ -372,6 +372,7 @@ def _in_a_line(error: BaseException) -> str:
 def _quiet() -> None:
     """Dask writes of lost connections to standard error: what matters of them is in our own lines."""
     if not os.environ.get("UPRIGHT_DEBUG"):
-        for name in ("distributed", "tornado.application", "asyncio"):
+        dask = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]
+        for name in (*dask, "distributed", "tornado.application", "asyncio"):
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         warnings.filterwarnings("ignore", module="distributed")

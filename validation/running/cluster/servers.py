@@ -38,7 +38,7 @@ class Servers:
 
     def __init__(self) -> None:
         self._commands: dict[str, list[str]] = {}
-        self._pool = Pool(self._commands)
+        self._pool = Pool()
         self._orders: deque[tuple[Future[Any], Callable[[], None]]] = deque()
         self._warm: dict[Key, _Warm] = {}
         self._open: dict[int, tuple[str, Remote, Future[Reply]]] = {}  # with the session that asks
@@ -122,7 +122,8 @@ class Servers:
         found, now = self._warm.get(key), time.monotonic()
         if found is None or found.remote not in self._pool.remotes:
             word, _ = key
-            remote = self._pool.start_measuring() if word == MEASURING else self._pool.start_engine(word)
+            measures, pool = word == MEASURING, self._pool
+            remote = pool.start_measuring() if measures else pool.start_engine(word, self._commands.get(word))
             found = self._warm[key] = _Warm(remote, now, now)
         found.used = now
         return found

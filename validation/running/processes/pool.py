@@ -95,8 +95,9 @@ class Pool:
         """As many as are wanted."""
         return workers
 
-    def start_engine(self, word: str) -> Remote:
-        if command := self._commands.get(word):  # an environment has the one version
+    def start_engine(self, word: str, command: Sequence[str] | None = None) -> Remote:
+        """`command`: what starts its fork server, where that is not as `commands` say."""
+        if command := command or self._commands.get(word):  # an environment has the one version
             return self._start(word, command, word.partition("==")[0])
         return self._start(word, own("validation.running.processes.fork_server"), word)
 
