@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from reference_engine import elementary
 from reference_engine.dense import norm
-from scenarios.scenario import Scenario
 from scenarios.scene import Capsule, Cylinder, Ellipsoid, PlanarScene, SpatialScene
 from validation.metrics.axes import rotation_from, to_body_axes
-from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, shared
+from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, of_scenario, shared
 from validation.metrics.rest import can_rest, rest_start, start_of_rest
 from validation.metrics.statics import in_contact_only, supported
 from validation.records.outcome import Fact, Outcome
@@ -43,21 +42,9 @@ def facts(o: Observation) -> Iterator[Outcome]:
             yield Outcome(kind="never rested")
 
 
-@shared
+@of_scenario
 def exact_motion(o: Observation) -> Observation | None:
-    """What the scenario's truth does, to the end; None where it knows none, or not all of its coordinates. One is kept:
-    the engines of a scenario are measured one after the other."""
-    latest = _latest[0] if _latest else None
-    if latest is None or latest[0] is not o.scenario:
-        latest = o.scenario, _exact_motion(o)
-        _latest[:] = [latest]
-    return latest[1]  # not what another thread has put there meanwhile
-
-
-_latest: list[tuple[Scenario, Observation | None]] = []
-
-
-def _exact_motion(o: Observation) -> Observation | None:
+    """What the scenario's truth does, to the end; None where it knows none, or not all of its coordinates."""
     truth = o.truth
     if truth.pose is None or truth.span[0] > 0.0 or truth.span[1] < o.scene.duration * (1.0 - 1e-9):
         return None

@@ -33,8 +33,10 @@ class Observation:
     scenario: Scenario
     trajectory: Trajectory
     _cached: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
+    _of_scenario: dict[Callable[..., Any], Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_of_scenario", _known_of(self.scenario))
         shape = (self.trajectory.velocity.shape[1], isinstance(self.trajectory, PlanarTrajectory))
         if shape != (len(self.scene.bodies), self.is_planar):
             kinds = {True: "planar", False: "spatial"}
@@ -84,32 +86,58 @@ def shared(quantity: Callable[[Observation], T]) -> Callable[[Observation], T]:
     return once
 
 
-@shared
+def of_scenario(quantity: Callable[[Observation], T]) -> Callable[[Observation], T]:
+    """`quantity` is of the scenario alone, and computed once for its motions: those of several engines are measured
+    one after the other."""
+
+    @functools.wraps(quantity)
+    def once(observation: Observation) -> T:
+        cached = observation._of_scenario
+        if quantity not in cached:
+            cached[quantity] = quantity(observation)
+        return cached[quantity]
+
+    return once
+
+
+_latest: list[tuple[Scenario, dict[Callable[..., Any], Any]]] = []
+
+
+def _known_of(scenario: Scenario) -> dict[Callable[..., Any], Any]:
+    """What `of_scenario` has of the latest scenario, which is this one from now on."""
+    latest = _latest[0] if _latest else None
+    if latest is None or latest[0] is not scenario:
+        latest = scenario, {}
+        _latest[:] = [latest]
+    return latest[1]  # not what another thread has put there meanwhile
+
+
+@of_scenario
 def free(o: Observation) -> Flags:
     """(B,) whether the body can move."""
     return np.array([not body.fixed for body in o.scene.bodies])
 
 
-@shared
+@of_scenario
 def free_mass(o: Observation) -> Array:
     """(B,) kg; 0 of a fixed body, which takes part in no sum."""
     return np.where(free(o), masses(o.scene), 0.0)
 
 
-@shared
+@of_scenario
 def free_inertia(o: Observation) -> Array:
     """(B,) kg m^2, or (B, 3) about the body axes; 0 of a fixed body."""
     inertia = inertias(o.scene)
     return np.where(np.isfinite(inertia), inertia, 0.0)
 
 
-@shared
+@of_scenario
 def bounding_radius(o: Observation) -> Array:
     """(B,) m, of the body's furthest point from its centre of mass."""
     return np.array([mass.bounding_radius(body.shape) for body in o.scene.bodies])
 
 
-@shared
+@of_scenario
 def size(o: Observation) -> float:
     """m, diameter of the smallest free body about its centre of mass."""
     return 2.0 * float(bounding_radius(o)[free(o)].min())

@@ -32,7 +32,7 @@ from validation.metrics.equilibrium import never_slows, starts_in_equilibrium
 from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.joint_gap import gap_of
-from validation.metrics.observation import Flags, Observation, bounding_radius, free, length
+from validation.metrics.observation import Flags, Observation, bounding_radius, free, length, of_scenario
 from validation.metrics.passage import overlaps, passages
 from validation.metrics.rest import can_rest, rest_start
 from validation.metrics.statics import in_contact_only, supported, unbalanced, width
@@ -45,15 +45,27 @@ ALL = ""  # all of the scene, in place of a body
 
 def outcomes_of(o: Observation) -> tuple[Outcome, ...]:
     """Faults first; then facts, each right or wrong as the scenario says."""
+    expected = _expected(o)
+    found = (*_through(o), *_apart(o), *_blown_up(o), *_hanging(o), *stopped(o), *bounced(o), *_never_slowed(o))
+    faults = (replace(fault, right=False) for fault in found)
+    return (*faults, *(judged for fact in facts(o) for judged in _against(expected, fact)))
+
+
+@of_scenario
+def _expected(o: Observation) -> set[tuple[str, str]]:
+    """(fact, body): what the scenario says, its exact motion does, or an equilibrium at the start implies."""
     expected: set[tuple[str, str]] = set(o.scenario.expected)
     if (exact := exact_motion(o)) is not None:
         expected |= {(fact.kind, name) for fact in facts(exact) for name in fact.bodies or (ALL,)}
     elif not expected and starts_in_equilibrium(o.scenario):
         still = [body.name for body in o.scene.bodies if not body.fixed]
         expected |= {(kind, name) for kind in ("never moved", "stood") for name in still} | {("came to rest", ALL)}
-    found = (*_through(o), *_apart(o), *_blown_up(o), *_hanging(o), *stopped(o), *bounced(o), *_never_slowed(o))
-    faults = (replace(fault, right=False) for fault in found)
-    return (*faults, *(judged for fact in facts(o) for judged in _against(expected, fact)))
+    return expected
+
+
+@of_scenario
+def _energy_scale(o: Observation) -> float:
+    return energy_scale(o.scene)
 
 
 def _against(expected: set[tuple[str, str]], fact: Outcome) -> Iterator[Outcome]:
@@ -102,7 +114,7 @@ def _blown_up(o: Observation) -> Iterator[Outcome]:
         return  # what starts in one another has to part, and no law says with how much energy
     E, doubt = energy(o), open_energy(o)
     gain = E - doubt - np.minimum.accumulate(E + doubt)
-    beyond = gain > energy_scale(o.scene)
+    beyond = gain > _energy_scale(o)
     if beyond.any():
         time = float(o.time[int(np.argmax(beyond))])
         yield Outcome(kind="blew up", time=time, value=float(gain.max()), unit="J")

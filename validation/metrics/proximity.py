@@ -16,7 +16,17 @@ from reference_engine.geometry import spatial_shapes as spatial
 from scenarios.geometry import solid
 from scenarios.scene import colliding_pairs
 from validation.metrics.axes import moment
-from validation.metrics.observation import NEAR, Array, Observation, bounding_radius, free, point_speed, shared, size
+from validation.metrics.observation import (
+    NEAR,
+    Array,
+    Observation,
+    bounding_radius,
+    free,
+    of_scenario,
+    point_speed,
+    shared,
+    size,
+)
 from validation.records.trajectory import PlanarTrajectory
 
 if TYPE_CHECKING:
@@ -32,7 +42,7 @@ def near_distance(o: Observation) -> float:
     return NEAR * size(o) + o.trajectory.contact_tolerance
 
 
-@shared
+@of_scenario
 def pairs(o: Observation) -> list[tuple[int, int]]:
     """Of bodies and boundaries that may touch, a < b."""
     index = {member.name: i for i, member in enumerate((*o.scene.bodies, *o.scene.boundaries))}
@@ -52,20 +62,27 @@ def proximities(o: Observation) -> Proximities:
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
     lookahead = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(radii.max()))
     cutoff = max(near_distance(o), lookahead)
+    shapes, ignore = _solids(o)
+    if isinstance(o.trajectory, PlanarTrajectory):
+        pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
+        return planar_proximities(shapes, pose, cutoff, ignore)
+    position = _with_boundaries(o, o.trajectory.position, ())
+    orientation = np.empty((*position.shape[:2], 4))
+    orientation[:, : len(o.scene.bodies)] = o.trajectory.orientation
+    orientation[:, len(o.scene.bodies) :] = (1.0, 0.0, 0.0, 0.0)
+    return spatial_proximities(shapes, position, orientation, cutoff, ignore)
+
+
+@of_scenario
+def _solids(o: Observation) -> tuple[Any, NDArray[np.int64]]:
+    """Bodies and boundaries as the geometry has them, and the pairs (P, 2) that cannot touch."""
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
     wanted = np.zeros((len(members), len(members)), bool)
     wanted[tuple(np.array(pairs(o), np.int64).reshape(-1, 2).T)] = True
     ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
     shapes: list[Any] = [solid(member) for member in members]
-    if isinstance(o.trajectory, PlanarTrajectory):
-        pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
-        return planar_proximities(planar.planar_shapes(shapes, static), pose, cutoff, ignore)
-    position = _with_boundaries(o, o.trajectory.position, ())
-    orientation = np.empty((*position.shape[:2], 4))
-    orientation[:, : len(o.scene.bodies)] = o.trajectory.orientation
-    orientation[:, len(o.scene.bodies) :] = (1.0, 0.0, 0.0, 0.0)
-    return spatial_proximities(spatial.spatial_shapes(shapes, static), position, orientation, cutoff, ignore)
+    return planar.planar_shapes(shapes, static) if o.is_planar else spatial.spatial_shapes(shapes, static), ignore
 
 
 def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Array:

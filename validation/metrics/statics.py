@@ -17,7 +17,16 @@ from reference_engine.elementary import squared
 from scenarios import mass
 from validation.metrics.axes import moment
 from validation.metrics.joint_gap import anchor
-from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, free_mass, shared
+from validation.metrics.observation import (
+    Array,
+    Flags,
+    Observation,
+    bounding_radius,
+    free,
+    free_mass,
+    of_scenario,
+    shared,
+)
 from validation.metrics.proximity import proximities
 
 BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
@@ -27,7 +36,7 @@ FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge"})
 NEAR = 0.03  # of the least width: solvers leave bodies that rest apart by less, beside what the engine declares
 
 
-@shared
+@of_scenario
 def width(o: Observation) -> Array:
     """(B + boundaries,) m: of the thinnest side of each body; boundaries have no end."""
     return np.array([*(mass.width(body.shape) for body in o.scene.bodies), *(np.inf for _ in o.scene.boundaries)])
@@ -51,6 +60,7 @@ def supported(o: Observation) -> Flags:
     return found
 
 
+@of_scenario
 def in_contact_only(o: Observation) -> Flags:
     """(B,) free bodies on which nothing but gravity and contacts acts."""
     acted = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
