@@ -36,7 +36,7 @@ class Observation:
     _of_scenario: dict[Callable[..., Any], Any] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_of_scenario", _known_of(self.scenario))
+        object.__setattr__(self, "_of_scenario", _cache_of(self.scenario))
         shape = (self.trajectory.velocity.shape[1], isinstance(self.trajectory, PlanarTrajectory))
         if shape != (len(self.scene.bodies), self.is_planar):
             kinds = {True: "planar", False: "spatial"}
@@ -103,7 +103,7 @@ def of_scenario(quantity: Callable[[Observation], T]) -> Callable[[Observation],
 _latest: list[tuple[Scenario, dict[Callable[..., Any], Any]]] = []
 
 
-def _known_of(scenario: Scenario) -> dict[Callable[..., Any], Any]:
+def _cache_of(scenario: Scenario) -> dict[Callable[..., Any], Any]:
     """What `of_scenario` has of the latest scenario, which is this one from now on."""
     latest = _latest[0] if _latest else None
     if latest is None or latest[0] is not scenario:

@@ -62,7 +62,7 @@ def proximities(o: Observation) -> Proximities:
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
     lookahead = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(radii.max()))
     cutoff = max(near_distance(o), lookahead)
-    shapes, ignore = _solids(o)
+    shapes, ignore = _shapes_of(o)
     if isinstance(o.trajectory, PlanarTrajectory):
         pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
         return planar_proximities(shapes, pose, cutoff, ignore)
@@ -74,7 +74,7 @@ def proximities(o: Observation) -> Proximities:
 
 
 @of_scenario
-def _solids(o: Observation) -> tuple[Any, NDArray[np.int64]]:
+def _shapes_of(o: Observation) -> tuple[Any, NDArray[np.int64]]:
     """Bodies and boundaries as the geometry has them, and the pairs (P, 2) that cannot touch."""
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
