@@ -1,8 +1,9 @@
 """Cases on a Dask cluster of this machine: the same bits, how much longer, and what is lost when its processes die.
 
-    python -P ci/benchmarks/dask_cluster.py [--workers 1 2 4] [--pairs 2] [--kills 20] [--every 4] [--seed 1]
+    python -P ci/benchmarks/dask_cluster.py [--nth 1] [--workers 1 2 4] [--pairs 2] [--kills 20] [--every 4]
 
-The suite is the canonical one on every engine present but the reference engine, whose heaps take minutes.
+The suite is every --nth scenario of the canonical one, on every engine present but the reference engine, whose heaps
+take minutes.
 
 1. It is run by local processes and on clusters of so many worker processes; every value and every motion is compared.
 2. By local processes and on two workers in turn, so many pairs: the ratio of their wall times, the least of each, has
@@ -25,6 +26,7 @@ sys.path.append(str(Path(__file__).parent))
 import psutil
 from measuring import Table, options
 
+from scenarios.catalogue import canonical_suite
 from tests.validation.cluster import Cluster, cluster
 from tests.validation.command import start
 from validation.engines import default_engines
@@ -138,13 +140,15 @@ def killed(folder: Path, kills: int, every: float, seed: int) -> int:
 
 
 def main() -> None:
-    asked = options(workers=[1, 2, 4], pairs=2, kills=20, every=4.0, seed=1)
+    asked = options(nth=1, workers=[1, 2, 4], pairs=2, kills=20, every=4.0, seed=1)
     missed = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        same, _ = bits(folder, asked.workers, RUN)
+        words = [RUN[0], *(scenario.label for scenario in canonical_suite()[:: asked.nth]), *RUN[1:]]
+        print(f"every {asked.nth}. scenario of the canonical suite: {len(words) - len(RUN)}", flush=True)
+        same, _ = bits(folder, asked.workers, words)
         missed += [] if same else ["the same bits"]
-        if asked.pairs and ratio(folder, asked.pairs, RUN) > RATIO:
+        if asked.pairs and ratio(folder, asked.pairs, words) > RATIO:
             missed.append(f"at most {RATIO} of the wall time")
         if failed := killed(folder, asked.kills, asked.every, asked.seed) if asked.kills else 0:
             missed.append(f"{failed} runs with faults where workers and schedulers die")

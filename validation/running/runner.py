@@ -30,6 +30,7 @@ from validation.running.processes.executor import MEASURING, Executor, Reply, Se
 from validation.running.processes.processor import available_cores, left_alone
 
 STEP = 1.0 / 240.0  # s, the canonical time step
+SENT_AHEAD = 2  # requests for each worker elsewhere: the next one waits there, not here
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
 MEASURING_LIMIT = 120.0  # s without an answer, after which what measures is killed
 UNKNOWN = "unknown"  # version of an engine that could not be loaded
@@ -219,6 +220,7 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
     """
     started = time.perf_counter()
     workers = 1 if limits.timing else max(1, pool.at_once(limits.workers))
+    most = workers * SENT_AHEAD if pool.elsewhere else workers
     totals = Totals(workers=workers)
     waiting: deque[_Job] = deque()
     for plan in plans:
@@ -236,7 +238,7 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
     heard = started  # of measuring: the last answer, or the question after which one is due
     with left_alone(wanted=limits.timing) as core:
         while waiting or simulating or measured:
-            while waiting and len(simulating) < workers and not (limits.timing and measured):
+            while waiting and len(simulating) < most and not (limits.timing and measured):
                 job = waiting.popleft()
                 simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
             for reply in pool.wait(0.25):
@@ -333,10 +335,14 @@ def measure_motions(
     """Each motion measured as one of its plan's scenario; () where that fails."""
     measurers = -(-limits.workers // SIMULATIONS_PER_MEASURER)
     measuring_remotes(pool, measurers)
-    asked = {_ask_measuring(pool, measurers, plan, to_bytes(m)): i for i, (plan, m) in enumerate(motions)}
+    most = SENT_AHEAD * pool.at_once(limits.workers) if pool.elsewhere else len(motions)  # motions are megabytes
+    waiting, asked = deque(enumerate(motions)), dict[int, int]()
     found: list[tuple[Measurement, ...]] = [() for _ in motions]
     heard = time.perf_counter()
-    while asked:
+    while waiting or asked:
+        while waiting and len(asked) < most:
+            i, (plan, motion) = waiting.popleft()
+            asked[_ask_measuring(pool, measurers, plan, to_bytes(motion))] = i
         for reply in pool.wait(0.25):
             found[asked.pop(reply.id)] = _measurements(reply.header)
             heard = time.perf_counter()

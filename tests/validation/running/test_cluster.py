@@ -312,6 +312,47 @@ def test_a_scheduler_that_does_not_come_back_is_a_line_that_says_how_to_go_on(
     assert values(tmp_path / "upright.db") == by_local_processes
 
 
+KILLER = """
+import os, signal
+from pathlib import Path
+from my_engine import Toy
+
+class Killer(Toy):
+    name = "killer"
+
+    def simulate(self, scene, dt, settings):
+        server = Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()
+        os.kill(int(server[1]), signal.SIGKILL)  # whatever has started the server: the worker
+        return super().simulate(scene, dt, settings)
+"""
+
+
+@pytest.mark.slow
+def test_a_case_by_which_workers_die_is_given_up_and_the_others_are_not(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    (tmp_path / "my_engine.py").write_text(wheels.toy("0.1"), encoding="utf-8")
+    (tmp_path / "killer.py").write_text(KILLER, encoding="utf-8")
+    with cluster(tmp_path, 1) as made:
+        words = ["run", "bouncing-ball", "-e", "pymunk", "-e", "killer.Killer", "--executor", made.address, "--fresh"]
+        done = upright_process(*words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    with sqlite3.connect(tmp_path / "upright.db") as connection:
+        found = dict(connection.execute("SELECT engine, outcome FROM cases"))
+        [reason] = connection.execute("SELECT reason FROM cases WHERE engine = 'killer.Killer'").fetchone()
+    assert found == {"pymunk": "completed", "killer.Killer": "crashed"}
+    assert reason.startswith("4 workers died while they ran it, the last at tcp://127.0.0.1:")
+
+
+@pytest.mark.slow
+def test_laws_are_searched_for_on_a_cluster(two_workers: Cluster, tmp_path: Path) -> None:
+    """An engine that gains energy where two bodies meet."""
+    words = ["fuzz", "--engine", "broken:fault=gain", "--seed", "1", "--minutes", "0.5"]
+    done = upright_process(*words, folder=tmp_path, UPRIGHT_EXECUTOR=two_workers.address, PYTHONPATH=str(PLUGINS))
+    assert done.returncode == 1 and "energy" in done.stdout, done.stderr + done.stdout
+    again = upright_process("finds", "1", "--replay", folder=tmp_path, PYTHONPATH=str(PLUGINS))
+    assert again.returncode == 1, again.stderr
+
+
 def simulations(made: Cluster) -> list[psutil.Process]:
     """Children of the engines' servers, and what they have started."""
     servers = [one for one in made.servers() if "fork_server" in " ".join(command_of(one))]

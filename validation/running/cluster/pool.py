@@ -38,7 +38,6 @@ GREET_LIMIT = 900.0  # s for all workers to have their engines: kernels to compi
 LOST_LIMIT = 60.0  # s for a lost scheduler to be back with workers
 MOST_LOSSES = 5  # of the scheduler without an answer between them
 END_LIMIT = 8.0  # s for what is asked for to be ended
-AHEAD = 2  # requests open for each thread of the workers: the next one waits there, not here
 WATCH = 1.0  # s between two counts of workers
 
 T = TypeVar("T")
@@ -104,8 +103,8 @@ class ClusterPool:
         self.close()
 
     def at_once(self, workers: int) -> int:
-        """As many as the cluster has threads, and the next ones; `workers` are of this machine."""
-        return max(1, AHEAD * self._threads)
+        """As many as the cluster has threads; `workers` are of this machine."""
+        return max(1, self._threads)
 
     def start_engine(self, word: str) -> ClusterServer:
         """Raises BuildError where its version needs an environment that cannot be made."""

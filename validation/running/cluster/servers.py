@@ -107,7 +107,7 @@ class Servers:
         remote = one.remote
         if remote.hello is None and now - one.begun > START_LIMIT:
             remote.hello = {"error": f"did not start within {START_LIMIT:g} s"}
-            self._pool.stop(remote)
+            self._drop(remote, "crashed", f"the server for {remote.what} did not start")
         if remote.hello is not None:
             for future in one.greeting:
                 future.set_result(remote.hello)
@@ -145,12 +145,15 @@ class Servers:
             if asking == session and remote.what != MEASURING:
                 self._pool.add(remote, number, {"end": True})
         for key in [key for key in self._warm if key[1] == session]:
-            remote = self._warm.pop(key).remote
-            for number in [number for number, (_, asked, _) in self._open.items() if asked is remote]:
-                answer = {"outcome": "ended", "reason": "the command that asked for it has ended"}
-                self._open.pop(number)[2].set_result(Reply(remote, number, answer, b""))
-            self._pool.stop(remote)
+            self._drop(self._warm.pop(key).remote, "ended", "the command that asked for it has ended")
         done.set_result(None)
+
+    def _drop(self, remote: Remote, outcome: str, reason: str) -> None:
+        """End it, and answer what is open with it."""
+        for number in [number for number, (_, asked, _) in self._open.items() if asked is remote]:
+            answer = {"outcome": outcome, "reason": reason}
+            self._open.pop(number)[2].set_result(Reply(remote, number, answer, b""))
+        self._pool.stop(remote)
 
     def _let_go(self, key: Key, done: Future[None]) -> None:
         self._stop_idle(key)

@@ -56,7 +56,7 @@ class Executor(Protocol):
     ) -> None: ...
 
     def at_once(self, workers: int) -> int:
-        """How many requests to have open, where so many `workers` are wanted on this machine."""
+        """How many simulations run at once, where so many `workers` are wanted on this machine."""
 
     def start_engine(self, word: str) -> Server: ...
 
