@@ -313,7 +313,7 @@ def absence(tracks: Sequence[tuple[str, Result]]) -> str:
         if result.trajectory_key:
             return "the scene of its motion is not stored"
         if result.outcome == "completed":
-            return "completed, but its motion is not stored"
+            return "completed; its motion was removed since, as those of old runs are, and its numbers stay"
         return f"{result.outcome.replace('_', ' ')}, so its engine handed no motion over"
 
     return f"There is no motion to play ({'; '.join(f'{label}: {why(result)}' for label, result in tracks)})."

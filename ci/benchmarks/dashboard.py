@@ -1,6 +1,8 @@
 """How long each page of the dashboard takes from SQLite with a long history: 2,000 runs, 2,000,000 measurements.
 
-    python -P ci/benchmarks/dashboard.py [--database FILE]        a FILE that is there is used as it is
+    python -P ci/benchmarks/dashboard.py [--database FILE] [--scenarios 50]    a FILE that is there is used as it is
+
+With 250 scenarios it is 10,000,000 measurements (`ci/benchmarks/sizing.py`).
 
 A hundred cases with ten metrics each over 2,000 commits: noise of 3 %, exact constants, steps of 5 % at known commits;
 what a step makes worse is reported for 40 runs and then accepted, the last ones are open. The motions are real, of one
@@ -36,6 +38,12 @@ BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 # --- the history --------------------------------------------------------------------------------------------------
+
+
+def of_size(scenarios: int) -> None:
+    """What is built, and asked for, from now on."""
+    global SCENARIOS
+    SCENARIOS = scenarios
 
 
 def build(path: Path) -> None:
@@ -207,15 +215,19 @@ def member_rows(histories: list[History]) -> Iterator[dict[str, Any]]:
 
 # --- the pages ----------------------------------------------------------------------------------------------------
 
-PAGES = {
-    "inbox": {},
-    "review": {"run": str(RUNS)},
-    "case": {"case": str(RUNS * SCENARIOS * len(ENGINES))},
-    "compare": {"a": str(RUNS - 400), "b": str(RUNS)},
-    "engines": {"run": str(RUNS)},
-    "baselines": {},
-    "runs": {},
-}
+
+def pages() -> dict[str, dict[str, str]]:
+    return {
+        "inbox": {},
+        "review": {"run": str(RUNS)},
+        "case": {"case": str(RUNS * SCENARIOS * len(ENGINES))},
+        "compare": {"a": str(RUNS - 400), "b": str(RUNS)},
+        "engines": {"run": str(RUNS)},
+        "baselines": {},
+        "runs": {},
+    }
+
+
 TIMES = 5
 
 
@@ -246,7 +258,9 @@ def seconds(page: str, query: dict[str, str]) -> tuple[float, float]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--database", type=Path, help="where the history is kept")
+    parser.add_argument("--scenarios", type=int, default=SCENARIOS, help="each on two engines, of ten metrics")
     given = parser.parse_args()
+    of_size(given.scenarios)
     sys.path.append(str(ROOT))
     from validation.running.options import Progress
     from validation.running.session import warm_kernels
@@ -264,7 +278,7 @@ def main() -> int:
         os.environ["UPRIGHT_DB"] = str(path)
         print(f"{'page':12}{'first':>10}{'then':>10}   s")
         worst = ("", 0.0)
-        for page, query in PAGES.items():
+        for page, query in pages().items():
             first, later = seconds(page, query)
             print(f"{page:12}{first:10.2f}{later:10.2f}")
             worst = max(worst, (page, later), key=lambda one: one[1])

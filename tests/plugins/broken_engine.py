@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +35,7 @@ FAULTS = (
     "emigrant",
     "daemon",
     "lingers",
+    "forks-on",
     "stops-server",
     "gain",
     "stops",
@@ -85,6 +87,9 @@ class Broken(Pymunk):
         if fault == "lingers":  # likewise, and goes on a while later
             detached(patience)
             time.sleep(0.5)
+        if fault == "forks-on":
+            detached(patience, forks_on)
+            os.kill(os.getppid(), signal.SIGKILL)
         if fault == "stops-server":
             os.kill(os.getppid(), signal.SIGSTOP)
         trajectory = pymunk.simulate(scene, dt, defaults | pymunk.profile("fair", scene, dt))
@@ -99,13 +104,25 @@ class Broken(Pymunk):
         return trajectory
 
 
-def detached(patience: float) -> None:
-    """A process that waits so many seconds and is nobody's child."""
+def detached(patience: float, do: Callable[[float], None] | None = None) -> None:
+    """A process that waits so many seconds, or does something for them, and is nobody's child."""
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
+            if do is not None:
+                do(patience)
             subprocess.run(["sleep", str(patience)], close_fds=False, check=False)
         os._exit(0)
+
+
+def forks_on(patience: float) -> None:
+    """Every millisecond another process, whose parent ends."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        if os.fork():
+            os._exit(0)
+        time.sleep(0.001)
+    os._exit(0)
 
 
 class Confused(Pymunk):

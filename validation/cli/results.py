@@ -9,7 +9,7 @@ from validation.cli.arguments import NUMBER, OutputFile, database_option, writte
 
 @click.group()
 def command() -> None:
-    """What is stored, for other programs."""
+    """What is stored, for other programs; and what need not be stored any longer."""
 
 
 @command.command()
@@ -55,3 +55,45 @@ def comparisons(number: int | None, database: str) -> None:
         click.echo(one_line(f"{one.number}: {one.names[0]} to {one.names[1]}, {one.when:%-d %b %Y}: {counts}"))
     if not found:
         click.echo("nothing was compared yet: upright compare --help")
+
+
+@command.command()
+@click.option("--older-than", type=click.FloatRange(0.0), metavar="DAYS", help="Of runs that began before that.")
+@click.option("--beyond", type=click.IntRange(1), metavar="RUNS", help="Of runs before the last so many of a branch.")
+@click.option("--remove", is_flag=True, help="Remove them, and give the space back.  [default: count them only]")
+@database_option
+def prune(older_than: float | None, beyond: int | None, remove: bool, database: str) -> None:
+    """Remove the motions of old runs, which take nearly all the space. Without --remove nothing is changed.
+
+    With both options a run has to meet both. Measurements, verdicts and the ledger stay; so do the motions of what was
+    accepted or marked, of comparisons, and of runs that are not finished. A motion that is gone is not played any more,
+    and its case is simulated again where a later run could have taken it.
+
+    \b
+    upright results prune --older-than 90
+    upright results prune --older-than 90 --beyond 50 --remove
+    """
+    from validation.records.quantities import counted
+    from validation.store import open_store
+
+    if older_than is None and beyond is None:
+        raise click.UsageError("name the runs whose motions may go: --older-than DAYS, --beyond RUNS, or both")
+    with open_store(database) as store:
+        if not remove:
+            found = store.removable(days=older_than, last=beyond)
+            click.echo(
+                f"{counted(found.motions, 'motion')} of {counted(found.runs, 'run')}, {_size(found.size)}, would be "
+                f"removed; {counted(found.left, 'motion')} stay.   Remove them: add --remove"
+            )
+            return
+        store.must_be_writable()
+        before, _ = store.size()
+        done = store.remove_motions(days=older_than, last=beyond)
+        click.echo(f"removed {counted(done.motions, 'motion')}, {_size(done.size)}; {done.left} stay")
+        store.compact()
+        after, _ = store.size()
+    click.echo(f"the database has {_size(after)}, {_size(before)} before")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"

@@ -161,6 +161,6 @@ def save(connection: Connection, history: History, more: Collection[str] = ()) -
     for commit, parents in history.nearest(wanted).items():
         text = json.dumps(parents)
         if commit not in stored:
-            insert_new(connection, Commit, {"hash": commit, "generation": generations[commit], "parents": text})
+            insert_new(connection, Commit, [{"hash": commit, "generation": generations[commit], "parents": text}])
         elif stored[commit] != text:
             connection.execute(update(Commit).where(Commit.hash == commit).values(parents=text))

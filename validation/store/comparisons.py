@@ -13,7 +13,8 @@ from validation.store import models
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of
-from validation.store.runs import packed_motion, save_motion, save_scenes
+from validation.store.motions import packed_motion, save_motions
+from validation.store.runs import save_scenes
 
 NOT_RUN = "not run"  # among the counts of one that was stopped
 
@@ -24,8 +25,7 @@ class Comparisons(Database):
         packed = [packed_motion(result) for result in results]
         with self._writing() as connection:
             save_scenes(connection, scenes)
-            for one in filter(None, packed):
-                save_motion(connection, one)
+            save_motions(connection, filter(None, packed))
         return [one["key"] if one else None for one in packed]
 
     def add_comparison(

@@ -5,19 +5,19 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
-    IntegrityError,
     NoSuchModuleError,
     OperationalError,
     SQLAlchemyError,
@@ -146,6 +146,21 @@ def _is_committed(engine: Engine, number: int) -> bool:
         time.sleep(OUTCOME_EVERY)
 
 
+def vacuum(engine: Engine, name: str) -> None:
+    """Give the space of motions that were removed back to the disk. In no transaction, and nobody writes meanwhile."""
+    must_be_writable(engine)
+    with in_one_line(name), _connected(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql("VACUUM FULL trajectories")
+            return
+        file = opened(connection)
+        try:
+            file.execute("VACUUM")
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            raise StoreError(f"{name}: {_why_of(error)}") from error
+
+
 def must_be_writable(engine: Engine) -> None:
     """Raises StoreError."""
     if path := engine.get_execution_options().get("read_only"):
@@ -190,10 +205,12 @@ def repeated(method: Callable[P, R]) -> Callable[P, R]:
     return again
 
 
-def insert_new(connection: Connection, table: Any, row: dict[str, Any]) -> None:
-    """But for what another process has just stored too."""
-    with suppress(IntegrityError), connection.begin_nested():
-        connection.execute(insert(table), [row])
+def insert_new(connection: Connection, table: Any, rows: Sequence[dict[str, Any]]) -> None:
+    """But for those that another process has just stored too. In one order in all processes, they never wait in a
+    circle."""
+    dialect: Any = postgresql if connection.dialect.name == "postgresql" else sqlite
+    if rows:
+        connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
 
 @contextmanager
@@ -257,23 +274,26 @@ def unreachable(name: str, error: SQLAlchemyError) -> StoreError:
 def _why(error: SQLAlchemyError) -> str:
     """The driver's own words: of libpq's paragraphs the last cause."""
     cause = getattr(error, "orig", None) or error
-    text = str(cause).strip()
     if isinstance(cause, sqlite3.Error):
-        if "locked" in text:
-            return (
-                f"another process has kept it locked for {BUSY_LIMIT:g} s; wait for it, or use a database of your own"
-            )
-        if "malformed" in text or "decode" in text:
-            return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
-        if "full" in text:
-            return "the disk is full; make room on it. What was stored before is whole"
-        return text
+        return _why_of(cause)
+    text = str(cause).strip()
     if getattr(cause, "sqlstate", "") == NO_RIGHT:
         return f"{text.splitlines()[0]}; this role may not do that, give a URL with one that may (docs/database.md)"
     line = next(
         (line for line in reversed(text.splitlines()) if "failed: " in line), text.splitlines()[0] if text else ""
     )
     return line.split("failed: ")[-1].strip().removeprefix("FATAL:").strip().lower() or type(cause).__name__
+
+
+def _why_of(error: sqlite3.Error) -> str:
+    text = str(error).strip()
+    if "locked" in text:
+        return f"another process has kept it locked for {BUSY_LIMIT:g} s; wait for it, or use a database of your own"
+    if "malformed" in text or "decode" in text:
+        return "damaged (sqlite3 FILE '.recover' may save what is in it); give another path"
+    if "full" in text:
+        return "the disk is full; make room on it. What was stored before is whole"
+    return text
 
 
 class Database:

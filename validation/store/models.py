@@ -137,6 +137,7 @@ class Case(Base):
         UniqueConstraint("run_id", "key", name="uq_cases_run_id_key"),
         Index("ix_cases_identity_key", "identity_key"),
         Index("ix_cases_cache_key", "cache_key"),
+        Index("ix_cases_trajectory_key", "trajectory_key"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))
@@ -164,7 +165,7 @@ class Case(Base):
     reason: Mapped[str]
     headline: Mapped[str]
     trajectory_hash: Mapped[str]
-    trajectory_key: Mapped[str | None] = mapped_column(ForeignKey("trajectories.key"))
+    trajectory_key: Mapped[str | None] = mapped_column(ForeignKey("trajectories.key"))  # NULL also: was removed since
     wall_time: Mapped[float]
     peak_memory: Mapped[float]  # bytes; a double holds them exactly up to 2^53
     step_count: Mapped[int]

@@ -1,13 +1,12 @@
 """Runs and their cases: planned at once, finished one by one."""
 
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
 from scenarios.scene_error import SceneError
@@ -15,13 +14,14 @@ from validation.records.case import Case, Identity, Result, RunInfo, case_key
 from validation.records.measurement import Measurement
 from validation.records.outcome import outcomes_from_json, outcomes_to_json
 from validation.records.stored import StoredRun
-from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
+from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes
 from validation.review.lineage import History, Lineage
 from validation.store import ancestry, models
-from validation.store.compression import PackingError, pack, unpack
+from validation.store.compression import PackingError, unpack
 from validation.store.connection import Database, insert_new
 from validation.store.errors import StoreError
 from validation.store.models import record_of, row_of
+from validation.store.motions import packed_motion, save_motions, stored_motions
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
 CASE = [getattr(models.Case, field.name) for field in (*fields(Identity), *fields(Case)) if field.name != "identity"]
@@ -85,7 +85,8 @@ class Runs(Database):
         # Packed before the transaction, so that this stays short.
         packed = [packed_motion(result) for result in results]
         with self._writing() as connection:
-            return [_save(connection, run, result, part) for result, part in zip(results, packed)]
+            numbers = _save(connection, run, results, packed)
+        return [numbers[result.key] for result in results]
 
     def add_measurements(self, run: int, found: Mapping[str, Sequence[Measurement]]) -> None:
         """To cases of this run that are done, by case key: what was measured beside them. One that a case has already
@@ -101,10 +102,12 @@ class Runs(Database):
             known = select(models.Measurement.case_id, models.Measurement.metric)
             for case, metric in connection.execute(known.where(models.Measurement.case_id.in_(there))):
                 there[case].add(metric)
-            for key, measurements in found.items():
-                has = there[numbers[key]]
-                fresh = [m for m in measurements if m.metric not in has]
-                _save_measurements(connection, numbers[key], fresh, after=len(has))
+            fresh = {
+                numbers[key]: (len(has), [m for m in measurements if m.metric not in has])
+                for key, measurements in found.items()
+                for has in [there[numbers[key]]]
+            }
+            _save_measurements(connection, fresh)
 
     def finish_run(self, run: int) -> None:
         with self._writing() as connection:
@@ -252,47 +255,46 @@ def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
     return row_of(models.Case, case, run_id=run, key=key, settings=settings, **identity, **NOT_DONE)
 
 
-def packed_motion(result: Result) -> dict[str, Any] | None:
-    plain = result.encoded or (to_bytes(result.trajectory) if result.trajectory else b"")
-    if not plain:
-        return None
-    # Over the bytes, not the state: two cases may move alike and report different contacts.
-    return {"key": hashlib.sha256(plain).hexdigest(), "data": pack(plain)}
-
-
-def save_motion(connection: Connection, packed: dict[str, Any]) -> None:
-    there = select(models.Trajectory.key).where(models.Trajectory.key == packed["key"])
-    if connection.execute(there).first() is None:
-        insert_new(connection, models.Trajectory, packed)
-
-
-def _save(connection: Connection, run: int, result: Result, packed: dict[str, Any] | None) -> int:
-    """The case's number."""
-    key = result.key
-    query = select(models.Case.id, models.Case.outcome).where(models.Case.run_id == run, models.Case.key == key)
-    found = connection.execute(query).one_or_none()
-    if found is None:
+def _save(
+    connection: Connection, run: int, results: Sequence[Result], packed: Sequence[dict[str, Any] | None]
+) -> dict[str, int]:
+    """The cases' numbers, by key; a few statements for all."""
+    first = {one.key: (one, motion) for one, motion in reversed(list(zip(results, packed)))}
+    there = _locked(connection, run, first)
+    if absent := [_case_row(run, key, one.case) for key, (one, _) in first.items() if key not in there]:
         require(connection, run)
-        row = _case_row(run, key, result.case)
-        (number,) = connection.execute(insert(models.Case).values(row).returning(models.Case.id)).one()
-    elif found.outcome is not None:
-        return int(found.id)
-    else:
-        number = found.id
-    if packed is not None:
-        save_motion(connection, packed)
-    motion = packed["key"] if packed else result.trajectory_key if result.taken_from else None
-    moved = {"trajectory_key": motion, "peak_memory": float(result.peak_memory), "cache_key": result.case.cache_key}
-    happened = None if result.outcomes is None else outcomes_to_json(result.outcomes)
-    row = row_of(models.Case, result, key=key, happened=happened, **moved)
-    connection.execute(update(models.Case).where(models.Case.id == number).values(row))
-    _save_measurements(connection, number, result.measurements)
-    return int(number)
+        connection.execute(insert(models.Case), absent)
+        there = _locked(connection, run, first)
+    owed = {row.id: first[key] for key, row in there.items() if row.outcome is None}
+    save_motions(connection, [motion for _, motion in owed.values() if motion])
+    taken = stored_motions(connection, [one.trajectory_key for one, _ in owed.values() if one.taken_from])
+    rows = []
+    for number, (one, motion) in owed.items():
+        key = motion["key"] if motion else one.trajectory_key if one.trajectory_key in taken else None
+        happened = None if one.outcomes is None else outcomes_to_json(one.outcomes)
+        moved = {"trajectory_key": key, "peak_memory": float(one.peak_memory), "cache_key": one.case.cache_key}
+        rows.append(row_of(models.Case, one, number=number, happened=happened, **moved))
+    if rows:
+        which = update(models.Case).where(models.Case.id == bindparam("number"))
+        connection.execute(which, rows)
+    _save_measurements(connection, {number: (0, one.measurements) for number, (one, _) in owed.items()})
+    return {key: int(row.id) for key, row in there.items()}
 
 
-def _save_measurements(connection: Connection, case: int, found: Sequence[Measurement], *, after: int = 0) -> None:
+def _locked(connection: Connection, run: int, keys: Collection[str]) -> dict[str, Any]:
+    """The rows of these cases that there are, by key: of another process that is to write them too (PostgreSQL) one
+    waits for the other."""
+    query = select(models.Case.id, models.Case.key, models.Case.outcome).order_by(models.Case.id).with_for_update()
+    rows = connection.execute(query.where(models.Case.run_id == run, models.Case.key.in_(keys)))
+    return {row.key: row for row in rows}
+
+
+def _save_measurements(connection: Connection, found: Mapping[int, tuple[int, Sequence[Measurement]]]) -> None:
+    """By case: how many it has already, and more."""
     rows = [
-        row_of(models.Measurement, one, case_id=case, position=position) for position, one in enumerate(found, after)
+        row_of(models.Measurement, one, case_id=case, position=position)
+        for case, (after, measurements) in found.items()
+        for position, one in enumerate(measurements, after)
     ]
     if rows:
         connection.execute(insert(models.Measurement), rows)
@@ -300,10 +302,10 @@ def _save_measurements(connection: Connection, case: int, found: Sequence[Measur
 
 def save_scenes(connection: Connection, scenes: Iterable[Scene]) -> None:
     by_hash = {content_hash(scene): scene for scene in scenes}
-    there = set(connection.execute(select(models.Scene.hash)).scalars())
-    for scene_hash, scene in by_hash.items():
-        if scene_hash not in there:
-            insert_new(connection, models.Scene, {"hash": scene_hash, "json": write_scene(scene, indent=None)})
+    known = select(models.Scene.hash).where(models.Scene.hash.in_(by_hash))
+    there = set(connection.execute(known).scalars())
+    fresh = [{"hash": one, "json": write_scene(by_hash[one], indent=None)} for one in sorted(by_hash.keys() - there)]
+    insert_new(connection, models.Scene, fresh)
 
 
 # --- within a transaction: reading --------------------------------------------------------------------------------

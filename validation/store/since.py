@@ -118,7 +118,7 @@ class Grouping:
         found = select(Group.id, Group.good_run).where(Group.key == key)
         if self._connection.execute(found).first() is None:
             row = {"key": key, "branch": branch, "engine_label": engine, "word": verdict.word}
-            insert_new(self._connection, Group, row | {"since_run": since, "good_run": good})
+            insert_new(self._connection, Group, [row | {"since_run": since, "good_run": good}])
         number, known = self._connection.execute(found).one()
         if good is not None and good > (known or 0):
             self._connection.execute(update(Group).where(Group.id == number).values(good_run=good))

@@ -13,10 +13,11 @@ from validation.store.judgements import Judgements
 from validation.store.ledger import Ledger
 from validation.store.migration import migrate
 from validation.store.overview import Overview
+from validation.store.retention import Retention
 from validation.store.runs import Runs
 
 
-class Store(Runs, Ensembles, Judgements, Groups, Ledger, Overview, Finds, Comparisons):
+class Store(Runs, Ensembles, Judgements, Groups, Ledger, Overview, Finds, Comparisons, Retention):
     """Everything that is remembered, by noun."""
 
 

@@ -344,3 +344,21 @@ def test_measuring_that_does_not_answer_is_ended_and_the_run_goes_on(monkeypatch
     [result] = results
     assert result.outcome == "completed" and not result.measurements
     assert "could not be measured" in result.reason and "SIGKILL" in result.reason
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list children")
+def test_a_process_that_forks_on_ends_with_its_server_and_leaves_none_to_wait_for() -> None:
+    """Each is the child of one that has ended; it kills its server, so all of them come to us."""
+    [result] = run(["broken:fault=forks-on,patience=30"], "slide-to-roll", SOON).values()
+    assert result.reason == "the server for broken ended by SIGKILL"
+    own = psutil.Process()
+    assert eventually(lambda: not [one for one in own.children() if is_of("broken", one)], seconds=2.0)
+    assert not [one for one in own.children() if one.status() == psutil.STATUS_ZOMBIE]
+
+
+def is_of(engine: str, process: psutil.Process) -> bool:
+    try:
+        return f"fork_server {engine} " in " ".join(process.cmdline())
+    except psutil.Error:
+        return False

@@ -15,33 +15,54 @@ KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()
 
 
 def kill(pid: int) -> None:
-    """The process, all in its process group, and what it started in groups of their own if the kernel lists that."""
+    """The process, all in its process group, and what it started in groups of their own if the kernel lists that.
+
+    The group first, which no fork of one of its processes escapes."""
     started = family(pid)[1:] if KERNEL_LISTS_CHILDREN else []
-    for target, number in ((os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
+    group = group_of(pid)
+    groups = [(os.killpg, group)] if group not in (pid, os.getpgrp()) else []
+    for target, number in (*groups, (os.killpg, pid), (os.kill, pid), *((os.kill, one) for one in started)):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             target(number, signal.SIGKILL)
 
 
-def end_children(ours: Callable[[int], bool]) -> None:
-    """Kill the children of this process that `ours` names by their ids.
+def end_children(ours: Callable[[int], bool], limit: float = END_LIMIT) -> bool:
+    """Kill the children of this process that `ours` names by their ids; whether there are none after so long (s).
 
     Killing one makes orphans of what that has started, which may come to this process, so this goes on until there is
     none."""
-    deadline = time.perf_counter() + END_LIMIT
+    deadline = time.perf_counter() + limit
     while found := [pid for pid in children_of(os.getpid()) if ours(pid)]:
         for pid in found:
             kill(pid)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
         if time.perf_counter() > deadline:
-            return
+            return False
         time.sleep(0.0005)
+    return True
+
+
+def group_of(pid: int) -> int:
+    """The process group, also of one that has ended and not been waited for; our own where there is no such process."""
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return os.getpgrp()
 
 
 def environment_has(pid: int, name: str, value: str) -> bool:
     """Whether the process was started with this variable, or by one that was; False once it has ended."""
     try:
         return f"{name}={value}".encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def has_ended(pid: int) -> bool:
+    """And was not waited for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1] == b"Z"
     except OSError:
         return False
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from validation.engines.shared.lifeline import adopting_orphans
 from validation.running.processes.executor import MEASURING, Reply
-from validation.running.processes.family import end_children, environment_has
+from validation.running.processes.family import END_LIMIT, end_children, environment_has, group_of, has_ended
 from validation.running.processes.frames import CHUNK, ClosedError, Reader, pack
 
 ATTEMPTS = 3  # at a start or an answer, where somebody else kills the server: a kernel short of memory, an operator
@@ -81,6 +81,7 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._ids = itertools.count(1)
         self.remotes: list[Remote] = []
+        self._restless: set[str] = set()  # marks of ended servers that may have left processes
         self._early: list[Reply] = []  # that came while a server was greeted
         self._adopting = contextlib.ExitStack()
         self._adopting.enter_context(adopting_orphans())
@@ -118,6 +119,8 @@ class Pool:
         live = "live" in header
         limit = None if live else header.get("time_limit")
         question = Question(message=pack(header | {"id": number}, body), limit=limit, repeatable=not live)
+        if remote not in self.remotes:  # it has ended since it was greeted
+            self._restart(remote, {})
         remote.open_requests[number] = question
         remote.outbox += question.sent()
         self._send(remote)
@@ -142,6 +145,8 @@ class Pool:
             yield from self._early
             self._early = []
             return
+        if self._restless:
+            self._end_orphans()
         limited = [(q.due, one.process.pid, one) for one in self.remotes for q in one.open_requests.values() if q.limit]
         due = min(limited, default=None)
         if due is not None:
@@ -196,7 +201,7 @@ class Pool:
             except subprocess.TimeoutExpired:
                 remote.process.kill()
                 remote.process.wait()
-            _end_orphans(remote)
+            self._end_orphans(remote)
 
     def close(self) -> None:
         self.stop(*self.remotes)
@@ -259,11 +264,29 @@ class Pool:
             reason = f"the server for {remote.what} ended {died}"
             yield Reply(remote, number, {"outcome": "crashed", "reason": reason}, b"")
 
+    def _end_orphans(self, *remotes: Remote) -> None:
+        """What servers that were killed had detached from themselves: the kernel hands it over to us (Linux), and those
+        that have ended, of a group of their own as all that an engine starts, have to be waited for. One that goes on
+        forking is seen to again and again."""
+        self._restless |= {remote.mark for remote in remotes}
+        limit = END_LIMIT if remotes else 0.0
+
+        def ours(pid: int) -> bool:
+            if has_ended(pid):
+                return group_of(pid) != os.getpgrp()
+            return any(environment_has(pid, MARK, mark) for mark in self._restless)
+
+        if end_children(ours, limit):
+            self._restless.clear()
+
     def _restart(self, remote: Remote, questions: dict[int, Question]) -> None:
         """With these questions once more."""
-        self._selector.unregister(remote.connection)
-        remote.connection.close()
-        _end_orphans(remote)
+        if remote in self.remotes:
+            self._selector.unregister(remote.connection)
+            remote.connection.close()
+        else:
+            self.remotes.append(remote)
+        self._end_orphans(remote)
         remote.process, remote.connection, remote.mark = _launched(remote.program)
         remote.reader, remote.greeted, remote.starts = Reader(), False, remote.starts + 1
         remote.open_requests = questions
@@ -287,8 +310,3 @@ def _launched(program: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.s
         )
     ours.setblocking(False)
     return process, ours, mark
-
-
-def _end_orphans(remote: Remote) -> None:
-    """What a server that was killed had detached from itself: the kernel hands it over to us (Linux)."""
-    end_children(lambda pid: environment_has(pid, MARK, remote.mark))
