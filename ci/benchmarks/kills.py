@@ -17,6 +17,7 @@ and the planning of an engine's cases, is killed at most twice in a command: a t
 
 import argparse
 import contextlib
+import math
 import os
 import random
 import signal
@@ -38,6 +39,7 @@ from measuring import Table
 
 from tests.validation.store import made
 from tests.validation.store.postgresql import Server, own_server
+from validation.engines.shared.lifeline import die_with_parent
 from validation.running.processes.family import environment_has
 from validation.running.provenance import describe_run
 from validation.store import Store, open_store
@@ -53,6 +55,7 @@ MARK = "UPRIGHT_KILLS"
 SHARES = {"simulation": 0.34, "engine server": 0.12, "measuring": 0.1, "writer": 0.44}  # of the kills
 SERVER_SHARES = {"connection": 0.2, "database process": 0.04, "database restart": 0.03}
 TWICE = 2
+KILLED_COMMANDS = 0.8  # the others end by themselves
 BATCH = 40  # cases of a writer's run
 CHECKS = {
     "done without values or motion": "SELECT count(*) FROM cases c WHERE outcome = 'completed' AND (trajectory_key IS "
@@ -151,9 +154,11 @@ class Writer:
 
     def start(self) -> None:
         self.reports, ours = os.pipe()
+        parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             try:
+                die_with_parent(parent)
                 os.close(self.reports)
                 self.write(ours)
             except BaseException:
@@ -269,7 +274,8 @@ class Killing:
         """One, from its start to where it ends or is killed."""
         process = self.start(folder, runs)
         self.spared, self.before = Counter[str](), runs.done()
-        until = time.monotonic() + self.chance.uniform(0.0, 1.5 * self.lasts)
+        killed = self.chance.random() < KILLED_COMMANDS
+        until = time.monotonic() + (self.chance.uniform(0.0, self.lasts) if killed else math.inf)
         while process.poll() is None and left > 0:
             time.sleep(self.chance.expovariate(1.0 / EVERY))
             if time.monotonic() > until and process.poll() is None:
