@@ -260,10 +260,12 @@ def read_scene(path: Path) -> Scene:
         raise SceneError(f"{path}: byte {error.start} is not UTF-8; a scene is JSON text") from None
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        for i, (key, value) in enumerate(pairs):
-            if any(key == earlier for earlier, _ in pairs[:i]):
-                raise SceneError(f"{path}: field {key!r} stands twice, again with {value!r:.40}; allowed: once")
-        return dict(pairs)
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise SceneError(f"{path}: field {key!r:.60} stands twice, again with {value!r:.40}; allowed: once")
+            found[key] = value
+        return found
 
     try:
         data = json.loads(text, object_pairs_hook=unique)

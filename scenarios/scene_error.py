@@ -5,6 +5,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+LONGEST = 1000  # characters of a message: names of fields may be of any length
+UNPRINTABLE = "\N{REPLACEMENT CHARACTER}"
+
 
 class SceneError(ValueError):
     """A scene that cannot be: the message is one line and names field, value and rule."""
@@ -46,7 +49,8 @@ def explain(error: ValidationError, adapter: TypeAdapter[Any]) -> str:
     faults = [f for f in faults if not any(f is not g and g["loc"][: len(f["loc"])] == f["loc"] for g in faults)]
     fault = faults[0]
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return " ".join((_sentence(dict(fault), adapter) + more).split())
+    text = " ".join((_sentence(dict(fault), adapter) + more).split())
+    return "".join(c if c.isprintable() else UNPRINTABLE for c in text[:LONGEST])
 
 
 def _sentence(fault: dict[str, Any], adapter: TypeAdapter[Any]) -> str:

@@ -40,6 +40,9 @@ BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios", "play": "das
 """Command -> the file of another command in which it stands, under its own name; elsewhere it is called `command`."""
 
 
+LONGEST = 2000  # characters of an error
+
+
 class LazyGroup(click.Group):
     """Imports a command's module when it is used: help and errors come at once."""
 
@@ -114,7 +117,7 @@ def main() -> None:
         hint = ""
         if isinstance(error, click.UsageError) and error.ctx is not None:
             hint = f"  ({error.ctx.command_path} --help)"
-        click.echo(f"{error.format_message()}{hint}", err=True)
+        click.echo(f"{printable(error.format_message())}{hint}", err=True)
         sys.exit(2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -122,7 +125,7 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("UPRIGHT_DEBUG"):
             raise
-        click.echo(one_line(error), err=True)
+        click.echo(printable(one_line(error)), err=True)
         sys.exit(2)
 
 
@@ -130,6 +133,13 @@ def _last_on_path(folder: str) -> None:
     """A user's own engine is found in the current folder, but never before ours: a folder there may be called
     `validation` too."""
     sys.path[:] = [entry for entry in sys.path if entry not in ("", folder)] + [folder]
+
+
+def printable(text: str) -> str:
+    """A message that may repeat whatever was typed: nothing in it moves the cursor, and it has an end."""
+    if len(text) > LONGEST:
+        text = f"{text[: LONGEST // 2]} ... {text[-LONGEST // 2 :]}"
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def one_line(error: Exception) -> str:

@@ -22,6 +22,8 @@ from typing import Any, Literal
 from packaging.utils import canonicalize_version
 from packaging.version import InvalidVersion, Version
 
+from validation.records.text import LONGEST, one_line
+
 ENTRY_POINT_GROUP = "upright.engines"
 ENGINE_PATH = "UPRIGHT_ENGINE_PATH"
 """Environment variable: more folders in which a user's engine is looked for, after the current one."""
@@ -303,4 +305,13 @@ def _users_folders_last(*, permanently: bool = False) -> Iterator[None]:
 
 
 def in_a_line(error: BaseException) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    """What it is called, and its own words."""
+    return f"{type(error).__name__}: {message_of(error)}".removesuffix(": ")
+
+
+def message_of(error: BaseException) -> str:
+    """On one line; an error of somebody else's may have words of any length, or fail when it is asked for them."""
+    try:
+        return one_line(str(error), LONGEST)
+    except BaseException as another:
+        return f"its own words cannot be had ({type(another).__name__})"

@@ -4,8 +4,10 @@ A wrong answer ends its own case only, with what it should be.
 """
 
 import difflib
+import itertools
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from types import NoneType
 from typing import Any, get_args
 
@@ -17,6 +19,7 @@ from validation.engines.engine import DOUBLE, Ability, Able, Setting, Settings, 
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
+from validation.records.text import LONGEST
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 
@@ -44,6 +47,12 @@ def _check_takes(engine: Any) -> None:
 
 def check_declared(engine: Any) -> None:
     """What an engine has beside its methods. Raises AnswerError."""
+    for name, value in (("name", engine.name), ("version", engine.version)):
+        if isinstance(value, str) and len(value) > LONGEST_NAME:
+            raise AnswerError(f"{name} has {len(value)} characters; allowed: {LONGEST_NAME}")
+    if not _is_text(engine.name):  # by which all else is reported
+        raise AnswerError(f"name is {_found(engine.name)}; it should be {TEXT}")
+    because = getattr(engine, "because", {})
     profiles = getattr(engine, "profiles", ("default",))
     settings = getattr(engine, "settings", {})
     relations = getattr(engine, "relations", ())
@@ -52,30 +61,69 @@ def check_declared(engine: Any) -> None:
     wrong = [
         (name, value, allowed)
         for name, value, allowed, right in (
-            ("name", engine.name, "text", _is_text(engine.name)),
-            ("version", engine.version, "text", _is_text(engine.version) or _is_number(engine.version)),
-            ("profiles", profiles, "a tuple of names, one at least", _all(profiles, _is_text) and len(profiles) > 0),
+            ("version", engine.version, TEXT, _is_text(engine.version) or _is_number(engine.version)),
+            ("profiles", profiles, "a tuple of names, one at least", _all(profiles, _is_name) and len(profiles) > 0),
             ("settings", settings, "a dict of names and Settings", isinstance(settings, Mapping)),
+            ("because", because, "a dict of features and reasons", isinstance(because, Mapping)),
             ("relations", relations, "a tuple of Relations", _all(relations, lambda one: isinstance(one, Relation))),
             ("round_off", round_off, "a number above 0", _is_number(round_off) and 0.0 < round_off < math.inf),
             ("warm_up", warm_up, "a method", callable(warm_up)),
         )
         if not right
-    ] + [
-        (f"settings[{name!r}]", one, 'Setting(default=1.0, doc="what it does"), of a number, a text or a truth value')
-        for name, one in (settings.items() if isinstance(settings, Mapping) else ())
-        if not (_is_text(name) and isinstance(one, Setting) and isinstance(one.default, (bool, int, float, str)))
     ]
-    for name, value, allowed in wrong:
+    for name, value, allowed in wrong or _wrong_settings(settings):
         raise AnswerError(f"{engine.name}: {name} is {_found(value)}; it should be {allowed}")
+    for name, value in (("profiles", profiles), ("settings", settings), ("relations", relations)):
+        if len(value) > MOST_DECLARED:
+            raise AnswerError(f"{engine.name}: {name} has {len(value)} entries; allowed: {MOST_DECLARED}")
+
+
+def _wrong_settings(settings: Mapping[Any, Any]) -> Iterator[tuple[str, Any, str]]:
+    """What is wrong, its value, what it should be."""
+    for name, one in itertools.islice(settings.items(), MOST_DECLARED):
+        path = f"settings[{name!r:.60}]"
+        if not (_is_name(name) and isinstance(one, Setting)):
+            yield path, one, 'Setting(default=1.0, doc="what it does"), of a number, a text or a truth value'
+            continue
+        if not is_value(one.default):
+            yield f"{path}.default", one.default, VALUE
+        if not isinstance(one.doc, str):
+            yield f"{path}.doc", one.doc, "text"
+        for bound in ("low", "high"):
+            if not _is_number(getattr(one, bound)) or math.isnan(getattr(one, bound)):
+                yield f"{path}.{bound}", getattr(one, bound), "a number"
+        if not _all(one.choices, _is_text):
+            yield f"{path}.choices", one.choices, "a tuple of names"
+
+
+LONGEST_NAME = 200  # characters of an engine's name and version, and of its profiles' and settings' names
+MOST_DECLARED = 1000  # settings, profiles or relations
+LONGEST_HASH = 200  # characters
+TEXT = f"text that can be printed, at most {LONGEST_NAME} characters"
+VALUE = f"a finite number below 2^63, a text of at most {LONGEST} characters or a truth value"
+
+
+def is_value(value: Any) -> bool:
+    """Of a setting: what a database and JSON have, too."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST
+    return isinstance(value, (bool, int, float)) and math.isfinite(value) if not _is_huge(value) else False
+
+
+def _is_huge(value: Any) -> bool:
+    return isinstance(value, int) and abs(value) >= 2**63
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    return isinstance(value, str) and bool(value.strip()) and value.isprintable()
+
+
+def _is_name(value: Any) -> bool:
+    return _is_text(value) and len(value) <= LONGEST_NAME
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
 def _all(values: Any, right: Callable[[Any], bool]) -> bool:
@@ -101,6 +149,9 @@ def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Traje
     wanted = SpatialTrajectory if scene.dimension == 3 else PlanarTrajectory
     if not isinstance(motion, wanted):
         raise AnswerError(f"{engine.name}: simulate returned {_found(motion)}; it should be a {wanted.__name__}")
+    if isinstance(motion.dt, (int, float)) and motion.dt > max(1.001 * dt, LARGEST_STEP * scene.duration):
+        allowed = f"at most {dt:.6g} s, as asked, or a tenth of the scene's duration"
+        raise AnswerError(f"{engine.name}: dt is {motion.dt:.6g} s; it should be {allowed}")
     if (fault := _fault(motion, scene)) is not None:
         raise AnswerError(f"{engine.name}: {fault}")
     return motion
@@ -109,11 +160,15 @@ def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Traje
 def plain(engine: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as an engine's profile has them, which go into records: each a number, a text or a truth value."""
     for name, value in settings.items():
-        if not isinstance(name, str) or not isinstance(value, (bool, int, float, str)):
-            raise AnswerError(f"{engine.name}: setting {name!r} is {_found(value)}; it should be a number or text")
+        if not _is_name(name) or not is_value(value):
+            raise AnswerError(f"{engine.name}: setting {name!r:.60} is {_found(value)}; it should be {VALUE}")
     return dict(settings)
 
 
+LARGEST_STEP = 0.1  # of the duration, for an engine whose steps are its own: a motion may lack one at its end
+QUATERNION_TOLERANCE = 1e-3  # of the length; engines of single precision drift by far less
+MOST_BYTES = 512 * 2**20
+"""Of a trajectory: more than a simulation that fits the memory of a machine has to say."""
 ABLE = 'Able(works=True, note="how well")'
 NUMBERS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
     ("dt", lambda value: value > 0.0, "seconds above 0"),
@@ -141,8 +196,16 @@ def _fault(motion: Trajectory, scene: Scene) -> str | None:
             return f"{name} is {_found(value)}; it should be a finite number of {wanted}"
     if not isinstance(motion.state_hash, str):
         return f"state_hash is {_found(motion.state_hash)}; it should be text, or left out"
+    if len(motion.state_hash) > LONGEST_HASH:
+        return f"state_hash has {len(motion.state_hash)} characters; allowed: {LONGEST_HASH}"
+    if not _is_text(motion.state_hash):
+        return f"state_hash is {_found(motion.state_hash)}; it should be {TEXT}"
+    if (size := _size(motion)) > MOST_BYTES:
+        return f"its motion has {size / 2**20:.0f} MiB; allowed: {MOST_BYTES / 2**20:.0f}"
     if not np.isfinite(motion.time).all():
         return "time is not finite; it should be seconds from 0 to the scene's duration"
+    if isinstance(motion, SpatialTrajectory) and (fault := _length_fault(motion, scene)):
+        return fault
     width, members = len(scene.gravity), len(scene.bodies) + len(scene.boundaries)
     for what, kind in (("contacts", Contacts), ("impacts", Impacts)):
         rows = getattr(motion, what)
@@ -155,11 +218,30 @@ def _fault(motion: Trajectory, scene: Scene) -> str | None:
     return None
 
 
+def _length_fault(motion: SpatialTrajectory, scene: Scene) -> str | None:
+    """Of quaternions; what is not finite has no length."""
+    lengths = np.sqrt(np.einsum("sbi,sbi->sb", motion.orientation, motion.orientation))
+    wrong = np.abs(lengths - 1.0) > QUATERNION_TOLERANCE
+    if not wrong.any():
+        return None
+    sample, body = divmod(int(np.argmax(wrong)), len(scene.bodies))
+    where = f"orientation of body {scene.bodies[body].name!r} at t = {motion.time[sample]:.6g} s"
+    return f"{where} is a quaternion of length {lengths[sample, body]:.6g}; it should be 1"
+
+
+def _size(motion: Trajectory) -> int:
+    """Bytes of its arrays."""
+    tables = (motion, motion.contacts, motion.impacts)
+    arrays = [getattr(table, field.name) for table in tables if is_dataclass(table) for field in fields(table)]
+    return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
+
+
 def _rows_fault(rows: Any, what: str, width: int, members: int, samples: int) -> str | None:
     count = np.shape(rows.a)[:1]
-    for name in type(rows).__dataclass_fields__:
+    for field in fields(rows):
+        name = field.name
         array, whole = getattr(rows, name), name in ("a", "b", "sample", "parting")
-        if array is None:
+        if array is None and field.default is None:
             continue
         shape = (*count, width) if name in ("point", "normal", "impulse") else count
         kind = "i" if whole else "f"

@@ -9,19 +9,29 @@ nothing to set.
 """
 
 import json
+import math
 import os
+import selectors
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from scenarios.scene import Scene
+from validation.engines.answers import MOST_BYTES
 from validation.engines.engine import DeclinedError, Setting, Settings
 from validation.engines.shared.lifeline import die_with_parent, ended_by
+from validation.records.text import one_line
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes
 
 FORMAT = 1
 PATIENCE = 10.0  # s for --version and --settings; a simulation's own limit is its process's
+POLL = 0.05  # s between two looks at whether it has ended, while its pipes stay open
+CHUNK = 1 << 18
+MOST_PRINTED = MOST_BYTES + 2**20  # of an answer, with its line
+MOST_ERRORS = 1 << 16  # bytes of standard error: of more, the end
+LONGEST_LINE = 400  # characters of its last line there
 
 
 class ExecutableError(RuntimeError):
@@ -44,23 +54,18 @@ class Executable:
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises DeclinedError where the program says so, ExecutableError where it fails."""
         question = {"format": FORMAT, "scene": scene.model_dump(mode="json"), "dt": dt, "settings": dict(settings)}
-        parent = os.getpid()
-        done = subprocess.run(
-            [self.path],
-            input=json.dumps(question).encode() + b"\n",
-            capture_output=True,
-            preexec_fn=lambda: die_with_parent(parent),  # safe: a simulation's process has one thread
-            check=False,
-        )
-        if done.returncode != 0:
-            words = done.stderr.decode(errors="replace").strip().splitlines()
-            raise ExecutableError(
-                f"{self.name} ended by {ended_by(done.returncode)}" + (f": {words[-1]}" if words else "")
-            )
-        if (reason := _object(done.stdout).get("declined")) is not None:
-            raise DeclinedError(str(reason))
+        status, printed, errors = _run([self.path], json.dumps(question).encode() + b"\n", math.inf)
+        if status != 0:
+            words = errors.decode(errors="replace").strip().splitlines()
+            last = f": {one_line(words[-1], LONGEST_LINE)}" if words else ""
+            raise ExecutableError(f"{self.name} ended by {ended_by(status)}{last}")
+        if "declined" in (answer := _object(printed)):
+            reason = answer["declined"]
+            if not isinstance(reason, str) or not reason.strip():
+                raise ExecutableError(f"{self.name}: declined is {reason!r:.60}; it should be the reason as text")
+            raise DeclinedError(reason)
         try:
-            return from_bytes(done.stdout)
+            return from_bytes(printed)
         except TrajectoryError as error:
             raise ExecutableError(f"{self.name} wrote no trajectory: {error}") from None
 
@@ -76,21 +81,79 @@ class Executable:
 
     def _ask(self, option: str) -> str:
         """What the program prints for an option; empty where it does not know the option."""
+        status, printed, _ = _run([self.path, option], b"", PATIENCE)
+        return printed.decode(errors="replace") if status == 0 else ""
+
+
+def _run(command: list[str], question: bytes, patience: float) -> tuple[int, bytes, bytes]:
+    """Exit status (below 0: a signal), standard output, and the end of standard error; killed after `patience`, s.
+
+    What it leaves behind may keep the pipes open, so it has ended when its process has. Raises ExecutableError.
+    """
+    parent, name = os.getpid(), command[0]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            preexec_fn=lambda: die_with_parent(parent),  # safe: a simulation's process has one thread
+        )
+    except OSError as error:
+        raise ExecutableError(f"{name} cannot be started: {error.strerror}") from None
+    assert process.stdin and process.stdout and process.stderr
+    asking, answering, complaining = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
+    found, view = {answering: bytearray(), complaining: bytearray()}, memoryview(question)
+    deadline = time.monotonic() + patience
+    with process, selectors.DefaultSelector() as selector:
+        for pipe in (asking, answering, complaining):
+            os.set_blocking(pipe, False)
+            selector.register(pipe, selectors.EVENT_WRITE if pipe == asking else selectors.EVENT_READ)
+        while selector.get_map() and len(found[answering]) <= MOST_PRINTED and time.monotonic() < deadline:
+            ended = process.poll() is not None  # before the pipes are read: then they have all that it wrote
+            ready = [key.fd for key, _ in selector.select(0.0 if ended else POLL)]
+            for pipe in ready:
+                if pipe == asking:
+                    view = _given(pipe, view)
+                    done = not view
+                else:
+                    data = os.read(pipe, CHUNK)
+                    found[pipe] += data
+                    done = not data
+                if done:
+                    selector.unregister(pipe)
+                    if pipe == asking:
+                        process.stdin.close()
+            del found[complaining][:-MOST_ERRORS]
+            if ended and not ready:
+                break
+        if (size := len(found[answering])) > MOST_PRINTED:
+            process.kill()
+            most = f"{MOST_PRINTED / 2**20:.0f} MiB"
+            raise ExecutableError(f"{name} killed at {size / 2**20:.0f} MiB of an answer; allowed: {most}")
         try:
-            done = subprocess.run(
-                [self.path, option], stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
-            )
+            status = process.wait(max(0.0, deadline - time.monotonic()) if patience < math.inf else None)
         except subprocess.TimeoutExpired:
-            return ""
-        except OSError as error:
-            raise ExecutableError(f"{self.name} cannot be started: {error.strerror}") from None
-        return done.stdout.decode(errors="replace") if done.returncode == 0 else ""
+            process.kill()
+            status = process.wait()
+    return status, bytes(found[answering]), bytes(found[complaining])
+
+
+def _given(pipe: int, view: memoryview) -> memoryview:
+    """What is still to be written; nothing where nobody reads any more."""
+    try:
+        return view[os.write(pipe, view[:CHUNK]) :]
+    except BlockingIOError:
+        return view
+    except OSError:
+        return view[:0]
 
 
 def _object(output: bytes) -> dict[str, Any]:
     """The JSON object in the first line; empty where there is none."""
     try:
         found = json.loads(output.partition(b"\n")[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

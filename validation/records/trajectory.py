@@ -6,6 +6,7 @@ or into the store.
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeVar
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.array_types import Array, Indices
+from validation.records.text import one_line
 
 FORMAT = 1
 GONE = 1e9  # m, m/s, rad/s: what is beyond in a motion that broke shows nothing
@@ -75,7 +77,7 @@ class _Trajectory:
 
     def __post_init__(self) -> None:
         for name in self._shapes(0, 0):
-            if not isinstance(getattr(self, name), np.ndarray):
+            if type(getattr(self, name)) is not np.ndarray:  # a mask, or methods of its own, would hide numbers
                 raise TrajectoryError(f"{name}: a {type(getattr(self, name)).__name__}; expected an array of float64")
         samples, bodies = self.time.size, self.velocity.shape[1] if self.velocity.ndim == 3 else -1
         for name, shape in self._shapes(samples, bodies).items():
@@ -220,30 +222,53 @@ def to_bytes(trajectory: Trajectory) -> bytes:
 
 
 def from_bytes(data: bytes) -> Trajectory:
-    """Raises TrajectoryError where the bytes are of another format or cut short."""
+    """Raises TrajectoryError where the bytes are of another format, cut short, or anything but a trajectory."""
     line, separator, body = data.partition(b"\n")
     try:
         header = json.loads(line)
         entries = header.pop("arrays")
         planar, version = header.pop("planar"), header.pop("format")
-    except (ValueError, KeyError, AttributeError) as error:
-        raise TrajectoryError(f"no trajectory header ({error})") from None
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise TrajectoryError(f"no trajectory header ({one_line(str(error), 200)})") from None
     if version != FORMAT or not separator:
-        raise TrajectoryError(f"format {version}: this Upright reads {FORMAT}; upgrade Upright")
+        raise TrajectoryError(f"format {version!r:.20}: this Upright reads {FORMAT}; upgrade Upright")
+    parts = _arrays(entries, body)
+    try:
+        contacts = Contacts(**parts["contacts"]) if parts["contacts"] else None
+        impacts = Impacts(**parts["impacts"]) if parts["impacts"] else None
+        given: dict[str, Any] = {**header, **parts[""], "contacts": contacts, "impacts": impacts}
+        motion = PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
+    except TypeError as error:
+        raise TrajectoryError(one_line(str(error), 200)) from None
+    for name in ("dt", "velocity_lag", "contact_tolerance"):
+        value = getattr(motion, name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+            raise TrajectoryError(f"{name} is {value!r:.60}; it should be a finite number")
+    if not isinstance(motion.state_hash, str):
+        raise TrajectoryError(f"state_hash is {motion.state_hash!r:.60}; it should be text")
+    return motion
+
+
+def _arrays(entries: Any, body: bytes) -> dict[str, dict[str, NDArray[Any]]]:
+    """By group ("" for the trajectory's own) and name. Raises TrajectoryError."""
     parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "contacts": {}, "impacts": {}}
     offset = 0
-    for name, kind, shape in entries:
-        count = int(np.prod(shape))
-        if offset + 8 * count > len(body) or kind not in ("i8", "f8"):
-            raise TrajectoryError(f"{name}: the bytes end early or have unknown type {kind!r}")
-        array = np.frombuffer(body, f"<{kind}", count, offset).reshape(shape)
+    for entry in entries if isinstance(entries, list) else [entries]:
+        if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str)):
+            raise TrajectoryError(f"arrays has {entry!r:.60}; it should be a list of names, types and shapes")
+        (group, _, field), (name, kind, shape) = entry[0].rpartition("."), entry
+        if kind not in ("i8", "f8"):
+            raise TrajectoryError(f"{name:.60}: {kind!r:.60} is unknown; a type is i8 or f8")
+        if not isinstance(shape, list) or not all(type(size) is int and 0 <= size < 2**40 for size in shape):
+            raise TrajectoryError(f"{name:.60}: shape {shape!r:.60}; it should be a list of whole numbers")
+        if group not in parts or field in parts[group]:
+            wrong = "stands twice" if group in parts else "is unknown"
+            raise TrajectoryError(f"{name:.60}: {wrong}; each array stands once")
+        count = math.prod(shape)
+        if offset + 8 * count > len(body):
+            raise TrajectoryError(f"{name:.60}: shape {shape!r:.60}, but the bytes end early")
+        parts[group][field] = np.frombuffer(body, f"<{kind}", count, offset).reshape(shape)
         offset += 8 * count
-        group, _, field = name.rpartition(".")
-        parts[group][field] = array
-    contacts = Contacts(**parts["contacts"]) if parts["contacts"] else None
-    impacts = Impacts(**parts["impacts"]) if parts["impacts"] else None
-    given: dict[str, Any] = {**header, **parts[""], "contacts": contacts, "impacts": impacts}
-    try:
-        return PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
-    except TypeError as error:
-        raise TrajectoryError(str(error)) from None
+    if offset != len(body):
+        raise TrajectoryError(f"{len(body) - offset} more bytes than its arrays have")
+    return parts

@@ -34,6 +34,8 @@ SENT_AHEAD = 2  # requests for each worker elsewhere: the next one waits there, 
 SIMULATIONS_PER_MEASURER = 4  # at once; measuring takes a tenth of what simulating does
 MEASURING_LIMIT = 120.0  # s without an answer, after which what measures is killed
 UNKNOWN = "unknown"  # version of an engine that could not be loaded
+PLANNING_LIMIT = 60.0  # s for the settings of all cases of an engine, and which it declines
+STARTING = 16  # engines at once: of a hundred, all would be late together
 TIMING_REPEATS = 5  # the least of five: noise only ever adds time
 
 
@@ -124,12 +126,17 @@ def plan_cases(pool: Executor, requests: Sequence[Request]) -> list[Plan]:
             }
             for r in group
         ]
-        asked[pool.ask(remotes[word], {"plan": len(items), "time_limit": 60.0}, json.dumps(items).encode())] = word
+        asked[
+            pool.ask(remotes[word], {"plan": len(items), "time_limit": PLANNING_LIMIT}, json.dumps(items).encode())
+        ] = word
     while asked:
         for reply in pool.wait():
             word = asked.pop(reply.id)
-            failed = {"unavailable": f"{word}: {reply.header.get('reason', 'no answer')}"}
-            answers[word] = reply.header.get("plans") or [failed] * len(groups[word])
+            reason, outcome = reply.header.get("reason", "no answer"), reply.header.get("outcome", "crashed")
+            plans = reply.header.get("plans", ())
+            if len(plans) != len(groups[word]):
+                plans = [{"unavailable": f"{word}: {reason}", "outcome": outcome}] * len(groups[word])
+            answers[word] = plans
     of = {id(request): answer for word in groups for request, answer in zip(groups[word], answers[word])}
     if wrong := next((answer["error"] for answer in of.values() if "error" in answer), None):
         raise SettingError(wrong)
@@ -138,9 +145,13 @@ def plan_cases(pool: Executor, requests: Sequence[Request]) -> list[Plan]:
 
 def engine_remotes(pool: Executor, words: set[str]) -> dict[str, Server]:
     """The server of each engine, running; `hello` says what it is or why it is not."""
-    running = {remote.what: remote for remote in pool.remotes}
-    remotes = {word: running.get(word) or pool.start_engine(word) for word in sorted(words)}
+    remotes = {remote.what: remote for remote in pool.remotes if remote.what in words}
     pool.greet(list(remotes.values()))
+    absent = sorted(words - remotes.keys())
+    for first in range(0, len(absent), STARTING):
+        started = {word: pool.start_engine(word) for word in absent[first : first + STARTING]}
+        pool.greet(list(started.values()))
+        remotes |= started
     return remotes
 
 

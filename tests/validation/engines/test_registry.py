@@ -22,6 +22,7 @@ from validation import engines
 from validation.engines import (
     EngineNameError,
     engine_of,
+    executable,
     load_engine,
     present_engines,
     unavailable_engines,
@@ -377,14 +378,14 @@ def test_a_path_that_is_no_executable_says_what_to_do(folder: Path) -> None:
 
 def test_the_question_is_one_line_of_json(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
-    run = subprocess.run
+    run = executable._run
 
-    def spy(command: Any, **given: Any) -> Any:
-        asked.append(given.get("input", b""))
-        return run(command, **given)
+    def spy(command: list[str], question: bytes, patience: float) -> Any:
+        asked.append(question)
+        return run(command, question, patience)
 
     engine = load_engine(engine_of("./my_engine"))
-    monkeypatch.setattr(subprocess, "run", spy)
+    monkeypatch.setattr(executable, "_run", spy)
     simulate(engine, 1.0)
     assert asked[-1].count(b"\n") == 1 and asked[-1].endswith(b"\n")
     assert set(json.loads(asked[-1])) == {"format", "scene", "dt", "settings"}

@@ -34,6 +34,7 @@ BLOCK_BYTES = 16 * 2**20  # of steps held before the choice
 State = bytes | Sequence[Any]
 """(pose, twist), each (B, 3), or (position, orientation, velocity, spin), of all bodies; or the engine's own bytes."""
 Rows = Sequence[Any]
+ROWS = ("a", "b", "points", "normals", "gaps", "impulses")
 """a, b, points, normals, gaps, impulses on b: the columns of `Contacts`, of one sample."""
 
 T = TypeVar("T")
@@ -209,6 +210,9 @@ def record(world: World, scene: Scene, dt: float, *, before_step: BeforeStep | N
         if instead is None:
             report_step_times(times)
             return motion
+        if not isinstance(instead, World):
+            found = f"{instead!r:.60} ({type(instead).__name__})"
+            raise AnswerError(f"finish returned {found}; it should be a World, or None")
         world = instead
 
 
@@ -226,6 +230,9 @@ def _recorded_steps(recorder: Recorder, world: World, before_step: Callable[[Wor
             times.append(time.perf_counter() - started)
         recorder.take(world)
         if watched and (rows := world.contacts()) is not None:
+            if not isinstance(rows, (tuple, list)) or len(rows) != len(ROWS):
+                found = f"{rows!r:.60} ({type(rows).__name__})"
+                raise AnswerError(f"contacts returned {found}; it should be {', '.join(ROWS)}, or None")
             recorder.add_contacts(*rows)
     return times
 
@@ -288,6 +295,8 @@ class Recorder:
         state = world.read()
         if isinstance(state, bytes):
             self.read_raw(state)
+        elif not isinstance(state, (tuple, list, np.ndarray)):
+            raise AnswerError(f"read returned {state!r:.60} ({type(state).__name__}); it should be a tuple of arrays")
         else:
             self.read(*state, raw=raw)
 
@@ -356,6 +365,9 @@ class Recorder:
     def _check_shapes(self, parts: Sequence[Any], rows: tuple[int, ...]) -> None:
         shapes = {name: (*rows, width) for name, width in self._kind.STATE.items()}
         found = [np.shape(part) for part in parts]
+        kinds = [np.asarray(part).dtype for part in parts]
+        if any(kind.kind not in "fiu" for kind in kinds):
+            raise AnswerError(f"read returned arrays of {', '.join(map(str, kinds))}; they should be of float64")
         if found != [*shapes.values()]:
             wanted = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
             raise AnswerError(f"read returned arrays of {', '.join(map(str, found))}; they should be {wanted}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from scenarios.scene import Scene
+from validation.engines import in_a_line, message_of
 from validation.engines.answers import declined, exercised, plain, simulated
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
@@ -44,7 +45,7 @@ def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
         return {"settings": settings, "declined": declined(engine, scene)}
     except SettingError as error:
         return {"error": str(error)}
-    except Exception as error:  # of one scene; the engine's other cases are planned all the same
+    except BaseException as error:  # of one scene; the engine's other cases are planned all the same
         failed = failure(error, adapted(engine))
         return {"unavailable": failed["reason"], "outcome": failed["outcome"]}
 
@@ -61,7 +62,7 @@ def simulate(
             else:
                 trajectory = exercised(engine, scene, dt, settings, exercise)
         wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
-    except Exception as error:
+    except BaseException as error:  # also SystemExit, and whatever else an engine may raise
         return failed(engine, error, *recorded)
     if found := first_not_finite(trajectory):
         time_found, index = found
@@ -83,7 +84,7 @@ def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) ->
     """One step from each state."""
     try:
         after = one_step(engine, scene, request["dt"], request["replay"], from_bytes(states))
-    except Exception as error:
+    except BaseException as error:
         return failed(engine, error)
     return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
 
@@ -98,20 +99,20 @@ def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int
 
     try:
         run_live(engine, scene, request, request["settings"], write)
-    except Exception as error:
+    except BaseException as error:
         return failed(engine, error)
     return pack({"outcome": "completed", "reason": ""})
 
 
-def failed(engine: Any, error: Exception, *recorded: Trajectory) -> bytes:
+def failed(engine: Any, error: BaseException, *recorded: Trajectory) -> bytes:
     """Whatever an engine raises is its outcome, with its words; `recorded` is its motion so far."""
     match error:
         case DeclinedError():
-            return pack({"outcome": "declined", "reason": str(error)})
+            return pack({"outcome": "declined", "reason": message_of(error)})
         case NotFiniteError():
-            return broken({"outcome": "not_finite", "reason": str(error)}, *recorded)
+            return broken({"outcome": "not_finite", "reason": message_of(error)}, *recorded)
         case MemoryError():
-            return pack({"outcome": "out_of_memory", "reason": f"MemoryError {error}".strip()})
+            return pack({"outcome": "out_of_memory", "reason": in_a_line(error)})
     trace = "".join(traceback.format_exception(error))[-LONGEST_TRACE:]
     return broken(failure(error, adapted(engine)) | {"trace": trace}, *recorded)
 

@@ -2,10 +2,13 @@
 
 import contextlib
 import os
+import shutil
 import signal
+import stat
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -67,15 +70,47 @@ def has_ended(pid: int) -> bool:
         return False
 
 
-def resident(pid: int) -> int:
-    """Bytes of the process with those of what it started; 0 once it is gone."""
+def resident(pid: int) -> tuple[int, int]:
+    """Bytes of the process with those of what it started, and how many these are, ended ones too; 0 once it is gone."""
     if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
-        return sum(pages(one) for one in family(pid)) * PAGE
+        found = family(pid)
+        return sum(pages(one) for one in found) * PAGE, len(found)
     try:
         process = psutil.Process(pid)
-        return sum(one.memory_info().rss for one in (process, *process.children(recursive=True)))
+        started = (process, *process.children(recursive=True))
+        return sum(one.memory_info().rss for one in started), len(started)
     except psutil.Error:
-        return 0
+        return 0, 0
+
+
+def removed(folder: str) -> None:
+    """The folder with all in it, whatever it may be allowed."""
+    try:
+        Path(folder).rmdir()  # as most are: empty
+    except FileNotFoundError:
+        return
+    except OSError:
+        _with_all_in_it(folder)
+
+
+def _with_all_in_it(folder: str) -> None:
+    def once_more(function: Any, path: str, _: Any) -> None:
+        with contextlib.suppress(OSError):
+            Path(path).parent.chmod(stat.S_IRWXU)
+            Path(path).chmod(stat.S_IRWXU)
+            function(path)
+
+    shutil.rmtree(folder, onerror=once_more)
+
+
+def written(folder: str) -> int:
+    """Bytes of all files in it."""
+    total = 0
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = entry.stat(follow_symlinks=False)
+            total += written(entry.path) if entry.is_dir(follow_symlinks=False) else found.st_blocks * 512
+    return total
 
 
 def family(pid: int) -> list[int]:

@@ -30,6 +30,7 @@ import sys
 import tempfile
 import time
 import traceback
+import uuid
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -41,16 +42,18 @@ from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
 from validation.running.processes.child import answer, live_reply, plan, replay
-from validation.running.processes.family import children_of, end_children, kill, resident
-from validation.running.processes.frames import ClosedError, Reader, pack, receive, send
+from validation.running.processes.family import children_of, end_children, kill, removed
+from validation.running.processes.frames import ClosedError, GarbledError, Reader, pack, receive, send
+from validation.running.processes.limits import LAST_WORDS, MARK, last_words, limit_files, own_folder, use_folder, used
 from validation.running.processes.processor import processor
+from validation.running.processes.received import reply_of
 
 POLL = 0.05  # s between two looks at memory and clock
 ATTEMPTS = 3  # at a simulation that somebody else kills, as a kernel short of memory does
 LEAVE_LIMIT = 2.0  # s for a child that has closed its pipe to be gone
 TIME_LIMIT = 60.0  # s of wall-clock time, where a request has none
 PIPE_BYTES = 1 << 20  # a trajectory in a few pieces, not in dozens
-LAST_WORDS = 400  # characters of a dead child's standard error that go into the reason
+UNWRITTEN = 74  # exit status of a child whose answer nobody takes (EX_IOERR)
 
 
 @dataclass(slots=True)
@@ -63,6 +66,7 @@ class Child:
     errors: Any  # its standard error, a file
     started: float
     checked_at: float  # when its memory was looked at
+    folder: str  # for its temporary files
     reply: bytearray = field(default_factory=bytearray)
     peak_memory: int = 0
     killed: tuple[str, str] | None = None  # outcome and reason, if it was us
@@ -73,13 +77,15 @@ class Child:
 
 
 class Server:
-    def __init__(self, engine: Any, connection: socket.socket) -> None:
+    def __init__(self, engine: Any, connection: socket.socket, folder: str) -> None:
         self.engine = engine
         self.connection = connection
         self.children: dict[int, Child] = {}
         self.selector = selectors.DefaultSelector()
         self.selector.register(connection, selectors.EVENT_READ)
         self.own = set(children_of(os.getpid()))  # what the engine's import has started
+        self.folder = use_folder(folder)
+        self.started = 0  # children, so far
 
     def serve(self) -> None:
         """Until the other side closes the connection; then no child is left."""
@@ -105,6 +111,7 @@ class Server:
             self.own.clear()
             self.children.clear()
             self.end_orphans()
+            removed(self.folder)
 
     def end_orphans(self) -> None:
         """What an ended simulation has left behind in a session of its own: the kernel hands it over to us.
@@ -123,15 +130,17 @@ class Server:
         inbox = os.pipe() if "live" in request else None
         errors = tempfile.TemporaryFile()  # noqa: SIM115  closed when the child is collected
         server = os.getpid()
+        self.started += 1
+        folder = f"{self.folder}/{self.started}"
         pid = os.fork()
         if pid == 0:
             request["inbox"] = inbox and inbox[0]
-            self.become_child(request, body, work, scenes, writable, errors.fileno(), server)
+            self.become_child(request, body, work, scenes, writable, errors.fileno(), folder, server)
         os.close(writable)
         now = time.perf_counter()
         with contextlib.suppress(OSError):  # the child does so too; whoever comes first
             os.setpgid(pid, pid)
-        child = self.children[readable] = Child(request, body, attempt, pid, readable, errors, now, now)
+        child = self.children[readable] = Child(request, body, attempt, pid, readable, errors, now, now, folder)
         if inbox:
             os.close(inbox[0])
             os.set_blocking(inbox[1], False)
@@ -146,6 +155,7 @@ class Server:
         scenes: list[Scene],
         writable: int,
         errors: int,
+        folder: str,
         server: int,
     ) -> NoReturn:
         status = 1
@@ -161,6 +171,8 @@ class Server:
             gc.set_threshold(100_000, 20, 20)  # it lives for a moment
             os.dup2(errors, 2)
             os.dup2(errors, 1)  # engines print; our standard output is not theirs
+            use_folder(folder)
+            limit_files()
             if request.get("core") is not None:
                 os.sched_setaffinity(0, {request["core"]})
             if "plan" in request:
@@ -171,6 +183,7 @@ class Server:
                 reply = live_reply(self.engine, scenes[0], request, writable)
             else:
                 reply = answer(self.engine, request, scenes[0])
+            status = UNWRITTEN
             view = memoryview(reply)
             while view:
                 view = view[os.write(writable, view) :]
@@ -192,6 +205,7 @@ class Server:
         deadline = time.perf_counter() + LEAVE_LIMIT
         while not self.has_ended(child):
             if time.perf_counter() > deadline:
+                child.killed = child.killed or ("crashed", "it closed the pipe of its answer and did not end: killed")
                 kill(child.pid)
             time.sleep(0.0005)
         self.finish(child)
@@ -200,7 +214,12 @@ class Server:
         if child.inbox is None:
             child.reply += data
             return
-        for header, body in child.stream.feed(data):
+        try:
+            messages = child.stream.feed(data)
+        except GarbledError as error:
+            messages, child.killed = [], ("crashed", f"killed: its answer cannot be read, {error}")
+            kill(child.pid)
+        for header, body in messages:
             if header.get("more"):
                 child.asked -= 1
                 child.started = time.perf_counter()
@@ -253,22 +272,23 @@ class Server:
         left = child.request.get("time_limit", TIME_LIMIT) - wall
         if killed_by_others and child.attempt < ATTEMPTS and left > 0.0:
             child.errors.close()
+            removed(child.folder)
             self.start(child.request | {"time_limit": left}, child.body, child.attempt + 1)
             return
         header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
-        messages = Reader().feed(bytes(child.reply))
         body = b""
-        if child.killed:
-            header |= {"outcome": child.killed[0], "reason": child.killed[1]}
-        elif messages and status == 0:
-            answered, body = messages[0]
-            header |= answered
-        else:
-            cause = ended_by(os.waitstatus_to_exitcode(status))
+        try:
+            if child.killed or status:
+                raise GarbledError
+            answered, body = answer_of(child.reply)
+            header = answered | header | {"more": False}
+        except GarbledError as error:
+            outcome, cause = child.killed or ("crashed", ended(os.waitstatus_to_exitcode(status), wall, str(error)))
             printed = last_words(child.errors)
             last = f": {printed[-1][-LAST_WORDS:]}" if printed else ""
-            header |= {"outcome": "crashed", "reason": f"{cause} after {wall:.2g} s{last}", "trace": "\n".join(printed)}
+            header |= {"outcome": outcome, "reason": cause + last, "trace": "\n".join(printed)}
         child.errors.close()
+        removed(child.folder)
         send(self.connection, header, body)
 
     def watch(self, child: Child) -> None:
@@ -289,23 +309,31 @@ class Server:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
         elif now - child.checked_at >= POLL:
             child.checked_at = now
-            memory = max(resident(child.pid), len(child.reply))
-            child.peak_memory = max(child.peak_memory, memory)
             allowed = child.request.get("memory_limit", 2**31)
-            if memory > allowed:
-                child.killed = (
-                    "out_of_memory",
-                    f"killed at {memory / 2**20:.0f} MiB resident, the limit is {allowed / 2**20:.0f} MiB",
-                )
+            memory, child.killed = used(child.pid, len(child.reply), allowed, child.folder, child.errors)
+            child.peak_memory = max(child.peak_memory, memory)
         if child.killed:
             kill(child.pid)
 
 
-def last_words(errors: Any) -> list[str]:
-    """The last lines of what it printed."""
-    size = errors.seek(0, os.SEEK_END)
-    errors.seek(max(0, size - 20 * LAST_WORDS))
-    return [line.rstrip() for line in errors.read().decode(errors="replace").splitlines() if line.strip()]
+def answer_of(reply: bytearray) -> tuple[dict[str, Any], bytes]:
+    """The one message in it. Raises GarbledError: an engine may have written into the pipe, too."""
+    reader = Reader()
+    messages = reader.feed(bytes(reply))
+    if len(messages) != 1 or reader.rest:
+        found = f"{len(messages)} answers and {reader.rest} bytes" if messages else "no whole answer"
+        raise GarbledError(f"{found} in its pipe, where one answer should be" if reply else "")
+    header, body = messages[0]
+    return reply_of(header, body), body
+
+
+def ended(code: int, wall: float, fault: str) -> str:
+    """How a child has ended, by its exit code, and what was wrong with its answer."""
+    if code == UNWRITTEN:
+        fault = "its answer could not be written; the engine closed the pipe"
+    elif code == 0:
+        fault = f"its answer cannot be read, {fault}" if fault else "without an answer"
+    return f"{ended_by(code)} after {wall:.2g} s" + (f", {fault}" if fault else "")
 
 
 @lru_cache(maxsize=512)
@@ -331,6 +359,7 @@ def main() -> None:
     adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     connection = socket.socket(fileno=descriptor)
+    folder = own_folder(os.environ.get(MARK) or uuid.uuid4().hex)  # before an engine changes anything
     choice = None
     try:
         choice = engines.engine_of(word)
@@ -351,17 +380,18 @@ def main() -> None:
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],
             "round_off": getattr(engine, "round_off", DOUBLE),
         }
-    except Exception as error:
+    except BaseException as error:  # an engine may raise whatever it likes when it is imported
         failed = failure(error, choice.name if choice and choice.name in engines.OURS else None)
         send(connection, {"error": failed["reason"], "outcome": failed["outcome"]})
         return
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever the engine made of it: children are waited for
     gc.collect()
     gc.freeze()  # children share these pages
     outlive_parent()
     if os.getppid() != parent:
         return
     send(connection, hello)
-    Server(engine, connection).serve()
+    Server(engine, connection, folder).serve()
 
 
 if __name__ == "__main__":

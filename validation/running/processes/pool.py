@@ -19,14 +19,15 @@ from typing import Any
 
 from validation.engines.shared.lifeline import adopting_orphans
 from validation.running.processes.executor import MEASURING, Reply
-from validation.running.processes.family import END_LIMIT, end_children, environment_has, group_of, has_ended
-from validation.running.processes.frames import CHUNK, ClosedError, Reader, pack
+from validation.running.processes.family import END_LIMIT, end_children, environment_has, group_of, has_ended, removed
+from validation.running.processes.frames import CHUNK, ClosedError, GarbledError, Reader, pack
+from validation.running.processes.limits import MARK, own_folder
+from validation.running.processes.received import hello_of, reply_of
 
 ATTEMPTS = 3  # at a start or an answer, where somebody else kills the server: a kernel short of memory, an operator
 LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
 GRACE = 10.0  # s beyond a request's own limit, after which a server that has not ended it is killed itself
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
-MARK = "UPRIGHT_SERVER"  # environment variable that tells what a server has started from all else
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -138,7 +139,8 @@ class Pool:
     def wait(self, timeout: float | None = None) -> Iterator[Reply]:
         """Replies that have come, after at most one wait; a server's hello is kept, not yielded.
 
-        A server that died answers its open requests with outcome "crashed"; one that an engine has stopped is killed.
+        A server that died answers its open requests with outcome "crashed"; one that an engine has stopped, or that
+        sends what is no message, is killed.
         One that somebody else has killed (SIGKILL) is started and asked again, up to `ATTEMPTS` times in all.
         """
         if self._early:
@@ -168,6 +170,8 @@ class Pool:
                     yield from self._read(remote)
             except ClosedError:
                 yield from self._bury(remote)
+            except GarbledError as error:
+                yield from self._bury(remote, f"sent what cannot be read ({error})")
 
     def greet(self, remotes: list[Remote]) -> None:
         """Wait until each has said hello or is dead; `hello` then holds what it said, or {"error": ...}."""
@@ -176,7 +180,7 @@ class Pool:
             left = deadline - time.monotonic()
             if left <= 0.0:
                 for remote in waiting:
-                    remote.hello = {"error": f"did not start within {START_LIMIT:g} s"}
+                    remote.hello = {"error": f"did not start within {START_LIMIT:g} s", "outcome": "timed_out"}
                     self.stop(remote)
                 return
             early, self._early = self._early, []
@@ -220,9 +224,13 @@ class Pool:
         if not data:
             raise ClosedError
         for header, body in remote.reader.feed(data):
+            if remote.what != MEASURING:
+                header = reply_of(header, body) if remote.greeted else hello_of(header)
             if not remote.greeted:
                 remote.greeted, remote.starts = True, 0
                 remote.hello = remote.hello or header
+            elif header.get("id") not in remote.open_requests:
+                raise GarbledError("it answers what it was not asked")
             else:
                 if not header.get("more"):
                     remote.open_requests.pop(header["id"], None)
@@ -243,13 +251,15 @@ class Pool:
             wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if remote.outbox else 0)
             self._selector.modify(remote.connection, wanted, remote)
 
-    def _bury(self, remote: Remote) -> Iterator[Reply]:
-        """The server is gone: it is started again where somebody else has killed it, else its open requests have
-        crashed with it."""
+    def _bury(self, remote: Remote, fault: str = "") -> Iterator[Reply]:
+        """The server is gone, or is ended for this fault: it is started again where somebody else has killed it, else
+        its open requests have crashed with it."""
+        if fault:
+            self.kill(remote)
         with contextlib.suppress(subprocess.TimeoutExpired):
             remote.process.wait(2.0)
         code = remote.process.poll()
-        died = f"by {signal.Signals(-code).name}" if code is not None and code < 0 else f"with exit status {code}"
+        cause = fault or ("has closed its connection" if code is None else f"ended {ended_as(code)}")
         killed = code == -signal.SIGKILL and not remote.given_up and remote.starts < ATTEMPTS
         asked = remote.open_requests
         again = {number: one for number, one in asked.items() if killed and one.repeatable and one.attempts < ATTEMPTS}
@@ -257,12 +267,11 @@ class Pool:
             self._restart(remote, again)
         else:
             if remote.hello is None:
-                remote.hello = {"error": f"the process that imports it ended {died}"}
+                remote.hello = {"error": f"the process that imports it {cause}"}
             remote.open_requests = {}
             self.stop(remote)
         for number in sorted(asked.keys() - again.keys()):
-            reason = f"the server for {remote.what} ended {died}"
-            yield Reply(remote, number, {"outcome": "crashed", "reason": reason}, b"")
+            yield Reply(remote, number, {"outcome": "crashed", "reason": f"the server for {remote.what} {cause}"}, b"")
 
     def _end_orphans(self, *remotes: Remote) -> None:
         """What servers that were killed had detached from themselves: the kernel hands it over to us (Linux), and those
@@ -278,6 +287,8 @@ class Pool:
 
         if end_children(ours, limit):
             self._restless.clear()
+        for remote in remotes:
+            removed(own_folder(remote.mark))
 
     def _restart(self, remote: Remote, questions: dict[int, Question]) -> None:
         """With these questions once more."""
@@ -293,6 +304,11 @@ class Pool:
         remote.outbox = bytearray().join(one.sent(START_LIMIT) for one in questions.values())
         self._selector.register(remote.connection, selectors.EVENT_READ, remote)
         self._send(remote)
+
+
+def ended_as(code: int) -> str:
+    """Of a process, by its exit code; below 0: a signal."""
+    return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
 
 
 def _launched(program: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.socket, str]:

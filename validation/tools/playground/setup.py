@@ -183,7 +183,7 @@ def unpacked(text: str) -> Setup:
         if not reader.eof:
             raise SetupError(f"the address: cut short, or more than {MOST_BYTES >> 20} MB; open the whole link")
         return parse_setup(json.loads(data))
-    except (binascii.Error, zlib.error, ValueError) as error:
+    except (binascii.Error, zlib.error, ValueError, RecursionError) as error:
         if isinstance(error, SetupError):
             raise
         raise SetupError(f"the address: not a setup of the playground ({error}); open the whole link") from None
