@@ -1,5 +1,8 @@
 """The dashboard: `upright dashboard`. Pages over the store's reading side; nothing is simulated or judged here."""
 
+import logging
+from collections.abc import Callable
+
 import streamlit as st
 
 from dashboard import (
@@ -32,7 +35,19 @@ def main() -> None:
     st.html(elements.STYLE)
     elements.navigation({one.title: one.url_path for one in pages}, page.title)
     sign_in.gate()
-    page.run()
+    guarded(page.run)
 
 
-main()
+def guarded(show: Callable[[], None]) -> None:
+    """The database is not trusted: a value that no command writes ends the one page that shows it, in a sentence."""
+    try:
+        show()
+    except Exception as error:
+        logging.getLogger("upright").exception("a page cannot be shown")
+        elements.heading("This page cannot be shown")
+        elements.paragraph(elements.text(f"{type(error).__name__}: {error}"), "alarm")
+        elements.paragraph("A value in the database, or Upright, is wrong here. The server's log has the details.")
+
+
+if __name__ == "__main__":
+    main()

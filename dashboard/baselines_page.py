@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import go, grid, heading, paragraph, state_html, text
+from dashboard.elements import go, grid, heading, paragraph, plain, state_html, text
 from validation.records.quantities import counted
 from validation.review.ledger import Entry
 
@@ -21,7 +21,7 @@ def show() -> None:
     paragraph("Newest first. Entries are added, never changed; a later one takes an earlier one back.", "soft")
     left, right = st.columns([3, 2])
     acts = list(dict.fromkeys(entry.act for entry in entries))
-    wanted = left.pills("Show only", acts, selection_mode="multi", key="acts")
+    wanted = left.pills("Show only", acts, selection_mode="multi", key="acts", format_func=plain)
     words = right.text_input("Contains", key="contains").strip().lower()
     chosen = [
         entry

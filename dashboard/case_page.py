@@ -5,7 +5,7 @@ import json
 import streamlit as st
 
 from dashboard import reading, series
-from dashboard.elements import commit_html, go, grid, heading, kind_html, limit_html, paragraph, section, text
+from dashboard.elements import commit_html, go, grid, heading, kind_html, limit_html, option, paragraph, section, text
 from validation.judging.verdict import MEANING, Verdict
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name
@@ -84,7 +84,7 @@ def choose() -> None:
         return
     results = [result for result in reading.results(run) if result.number]
     labels = list(dict.fromkeys(result.case.label for result in results))
-    label = st.selectbox("Scenario", labels, key="choose-scenario")
+    label = st.selectbox("Scenario", labels, key="choose-scenario", format_func=option)
     rows = [
         (
             text(engine_name(result.case)),
@@ -125,7 +125,7 @@ def history(result: Result, run: StoredRun) -> None:
         paragraph("There is no value to follow.")
         return
     start = metrics.index(result.headline) if result.headline in metrics else 0
-    called = {metric: metric_name(metric, result.case) for metric in metrics}
+    called = {metric: option(metric_name(metric, result.case)) for metric in metrics}
     metric = st.selectbox("Metric", metrics, index=start, key="metric", format_func=called.__getitem__)
     series.show(result, metric, run, key="case", later=series.HISTORY_RUNS // 4)
 
@@ -144,7 +144,9 @@ def motion(results: list[Result], chosen: Result, accepted: Baseline | None) -> 
     own = engine_name(chosen.case)
     first = [own] if own in names else []
     default = first + [name for name in names if name not in first][: 3 - len(first)]
-    picked = st.multiselect("Side by side", list(names), default=default, max_selections=MOST_TRACKS, key="engines")
+    picked = st.multiselect(
+        "Side by side", list(names), default=default, max_selections=MOST_TRACKS, key="engines", format_func=option
+    )
     missing = [] if own in names else [(own, chosen)]  # the player says why
     page = reading.player(
         [*((name, names[name]) for name in picked), *missing], f"{chosen.case.label}, run {chosen.run}"

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import COLOURS, case_html, go, grid, heading, kind_html, paragraph, section, text
+from dashboard.elements import COLOURS, case_html, go, grid, heading, kind_html, option, paragraph, section, text
 from validation.judging.verdict import Verdict, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name, metric_name, metric_name_in
@@ -156,7 +156,7 @@ def versions() -> None:
 
 
 def comparison_title(one: StoredComparison) -> str:
-    return f"{one.names[0][:60]} → {one.names[1][:60]}, {one.when:%Y-%m-%d %H:%M} UTC"
+    return f"{option(one.names[0], 60)} → {option(one.names[1], 60)}, {one.when:%Y-%m-%d %H:%M} UTC"
 
 
 def version_row(line: dict[str, Any]) -> Sequence[str]:

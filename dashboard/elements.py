@@ -38,6 +38,9 @@ COLOURS: dict[str, tuple[str, str]] = {
 }
 """Word -> background and text, legible on a light page and on a dark one."""
 
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+DIRECTION = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # of writing, of all that comes after
+ADDRESS = re.compile(":(?=//)|www(?=[.])|@", re.IGNORECASE)  # where one is taken for one
 LONGEST = 240  # characters of a value that are shown; the rest is in its title
 
 STYLE = """
@@ -116,9 +119,26 @@ nav.pages { display: none; }
 # --- text ---------------------------------------------------------------------------------------------------------
 
 
+def one_line(value: object) -> str:
+    """A value without lines and control characters, which a reader would not see."""
+    return CONTROL.sub("\N{REPLACEMENT CHARACTER}", " ".join(str(value).split()))
+
+
+def plain(value: object, most: int = 200) -> str:
+    """For labels, which Streamlit reads as Markdown: nothing of a value is. What would become a link although it is
+    escaped, an address or an e-mail, is broken by a joiner that nobody sees."""
+    whole = ADDRESS.sub("\\g<0>\N{WORD JOINER}", DIRECTION.sub("", one_line(value))[:most])
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:@&^=" else c for c in whole)
+
+
+def option(value: object, most: int = 120) -> str:
+    """For what a list offers, which Streamlit shows as it is."""
+    return DIRECTION.sub("", one_line(value))[:most]
+
+
 def text(value: object, *, most: int = LONGEST) -> str:
     """HTML of a value: escaped, set apart from the direction of what is around it, cut where it is very long."""
-    whole = " ".join(str(value).split())
+    whole = one_line(value)
     if len(whole) <= most:
         return f"<bdi>{escape(whole)}</bdi>"
     return f"<bdi title='{escape(whole[:2000], quote=True)}'>{escape(whole[:most])}&hellip;</bdi>"

@@ -23,6 +23,7 @@ from dashboard.elements import (
     kind_html,
     legible,
     limit_html,
+    option,
     paragraph,
     region,
     section,
@@ -61,7 +62,7 @@ def show() -> None:
     left, right = st.columns(2)
     wanted = left.pills("Show only", words, selection_mode="multi", key="words") if words else []
     contains = right.text_input("Scenario contains", key="text").strip().lower()
-    st.html(table(results, verdicts, planned, words=set(wanted or ()), text=contains))
+    st.html(table(results, verdicts, planned, words=set(wanted or ()), contains=contains))
     with st.expander("What the words mean"):
         for word in words:
             paragraph(f"{kind_html(word)} {text(MEANING_HERE[word])}")
@@ -108,7 +109,7 @@ def costs(results: Sequence[Result]) -> None:
         paragraph(f"{taken} of these cases were simulated in an earlier run, whose page has their times.", "soft")
     if every.empty:
         return
-    title = str(st.selectbox("Headline", list(every["of"].value_counts().index), key="cost-metric"))
+    title = str(st.selectbox("Headline", list(every["of"].value_counts().index), key="cost-metric", format_func=option))
     frame = every[every["of"] == title]
     chart = (
         alt.Chart(frame)
@@ -192,7 +193,7 @@ def table(
     planned: Sequence[Case],
     *,
     words: set[str],
-    text: str,
+    contains: str,
 ) -> str:
     """HTML; every value from the database is escaped."""
     several = len({case.identity.profile for case in planned}) > 1
@@ -208,16 +209,16 @@ def table(
         found = [done[case_key(case)] for case in row.values() if case_key(case) in done]
         of_row: set[str] = {verdicts[result.key].word for result in found if result.key in verdicts}
         of_row |= {NOT_DONE} if len(found) < len(row) else set()
-        if text not in label.lower() or (words and not words & of_row):
+        if contains not in label.lower() or (words and not words & of_row):
             continue
         headline = next((metric_name(r.headline, r.case) for r in found if r.headline), "")
-        lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='value'>{escape(headline)}</td>")
+        lines.append(f"<tr><td class='scenario'>{breakable(label)}</td><td class='value'>{text(headline)}</td>")
         beside = [m.value for result in found for m in result.measurements if m.metric == result.headline]
         lines += [cell(row.get(engine), done, verdicts, beside) for engine in engines]
         lines.append("</tr>")
     if not lines:
         return "<p>No scenario of this run is of that kind.</p>"
-    heads = [f"<th>{breakable(name)}<small>{escape(version)}</small></th>" for name, version in engines.items()]
+    heads = [f"<th>{breakable(name)}<small>{text(version)}</small></th>" for name, version in engines.items()]
     return (
         f"<div class='grid matrix' {region('matrix')}><table><thead><tr><th>scenario</th><th>value</th>"
         f"{''.join(heads)}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
@@ -241,8 +242,8 @@ def cell(
     why = reason_of(verdict) if verdict else result.reason
     target = reading.link("case", case=result.number)
     return (
-        f"<td title='{escape(why, quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
-        f"{escape(number(result, beside))} {judged(verdict) if verdict else ''}</a></td>"
+        f"<td title='{escape(why[:2000], quote=True)}'><a href='{escape(target, quote=True)}' target='_self'>"
+        f"{text(number(result, beside))} {judged(verdict) if verdict else ''}</a></td>"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import reading, sign_in, writing
-from dashboard.elements import go, grid, paragraph, section, text
+from dashboard.elements import go, grid, paragraph, plain, section, text
 from dashboard.inbox_search import remember
 from validation.records.names import engine_token
 from validation.records.quantities import counted
@@ -73,7 +73,7 @@ def _ticked(waiting: Sequence[Group], most: int) -> list[Group]:
         label = f"{group.kind}: {case.label} on {engine_token(case)}"
         more = f" and {len(group.members) - 1} more" if len(group.members) > 1 else ""
         alone = "; decided alone" if all(map(writing.is_broken, group.open)) else ""
-        name = writing.plain(f"{label}{more}, since {group.since}{alone}")
+        name = plain(f"{label}{more}, since {group.since}{alone}")
         if st.checkbox(name, value=group.key in asked, key=f"tick-{group.key}-{decided}"):
             ticked.append(group)
     lost = asked - {"", "none", EVERY} - {group.key for group in waiting[:most]}
@@ -135,7 +135,7 @@ def form(chosen: Bulk, act: Act, word: str) -> None:
     with st.form("bulk-form", border=False):
         reason = st.text_input("Reason", key="bulk-reason", placeholder="one for all of them, for whoever asks later")
         more = writing.details(act)
-        label = f"{word} {counted(len(chosen.members), 'case')} as {writing.plain(sign_in.visitor().name)}"
+        label = f"{word} {counted(len(chosen.members), 'case')} as {plain(sign_in.visitor().name)}"
         sent = st.form_submit_button(label, type="primary", key="bulk-send")
     if not sent:
         return

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard.elements import go, heading, paragraph, text
+from dashboard.elements import go, heading, option, paragraph, text
 from validation.judging.verdict import Verdict
 from validation.records.case import Case, Result
 from validation.records.stored import Point
@@ -133,7 +133,7 @@ def run_of(branch: str | None, *, label: str, key: str, latest: int = 0) -> Stor
 
 
 def branch_title(branch: str) -> str:
-    return branch[:80] or "outside a repository"
+    return option(branch) or "outside a repository"
 
 
 def run_title(run: StoredRun) -> str:
@@ -141,7 +141,7 @@ def run_title(run: StoredRun) -> str:
     commit = f", {info.commit[:8]}{' and local changes' if info.dirty else ''}" if info.commit else ""
     branch = f" on {info.branch[:40]}" if info.branch else ""
     state = "" if run.finished else f", {run.done} of {run.planned} cases"
-    return f"run {run.number}, {info.started:%Y-%m-%d %H:%M} UTC{commit}{branch}{state}"
+    return option(f"run {run.number}, {info.started:%Y-%m-%d %H:%M} UTC{commit}{branch}{state}")
 
 
 def results(run: StoredRun) -> list[Result]:

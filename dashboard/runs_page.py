@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import reading
-from dashboard.elements import age, commit_html, go, grid, heading, kind_html, paragraph, text, together
+from dashboard.elements import age, commit_html, go, grid, heading, kind_html, option, paragraph, text, together
 from validation.judging.verdict import MEANING
 from validation.records.simulation import BROKEN
 from validation.review.groups import NOTABLE
@@ -21,7 +21,7 @@ def show() -> None:
         return
     branches = list(dict.fromkeys(run.branch for run in runs))
     if len(branches) > 1:
-        branch = st.selectbox("Branch", ["", *branches], format_func=lambda name: name or "all", key="branch")
+        branch = st.selectbox("Branch", ["", *branches], format_func=lambda name: option(name) or "all", key="branch")
         runs = [run for run in runs if not branch or run.branch == branch]
     run_counts = reading.run_counts(runs)
     grid(

@@ -9,7 +9,7 @@ from typing import TypedDict, TypeVar, Unpack
 import streamlit as st
 
 from dashboard import reading, sign_in
-from dashboard.elements import paragraph, section, text
+from dashboard.elements import paragraph, plain, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
 from validation.review import bulk
@@ -256,8 +256,3 @@ def commands(group: Group, run: int) -> str:
         f'upright mark known {words} --link "#..." --reason "..."\n'
         f'upright mark quarantine {words} --until {day} --reason "..."'
     )
-
-
-def plain(words: str) -> str:
-    """For labels, which Streamlit reads as Markdown."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in " ".join(words.split()))[:200]

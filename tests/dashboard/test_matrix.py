@@ -22,7 +22,7 @@ Pair = tuple[Result, Verdict]
 def shown(pairs: Sequence[Pair], planned: Sequence[Case] = (), words: set[str] | None = None, text: str = "") -> str:
     verdicts = {result.key: verdict for result, verdict in pairs}
     cases = [*(result.case for result, _ in pairs), *planned]
-    return table([result for result, _ in pairs], verdicts, cases, words=words or set(), text=text)
+    return table([result for result, _ in pairs], verdicts, cases, words=words or set(), contains=text)
 
 
 def rows(html: str) -> Mapping[str, list[str]]:
@@ -47,7 +47,7 @@ def test_a_scenario_stands_where_its_worst_engine_puts_it() -> None:
 def test_a_cell_has_figure_word_and_what_moved() -> None:
     html = shown([pair(stored(value=3.2e-3), stored(value=0.4e-3))])
     assert rows(html) == {"stack:n=10": ["penetration mean", "3.2 mm regressed: penetration mean × 8"]}
-    assert "<th><bdi>pymunk</bdi><small>7.3.1</small></th>" in html, "one profile is not told in every column"
+    assert "<th><bdi>pymunk</bdi><small><bdi>7.3.1</bdi></small></th>" in html, "one profile is in no column"
 
 
 def test_a_broken_law_shows_also_where_it_fails_nothing() -> None:

@@ -216,7 +216,10 @@ class Runs(Database):
             text = connection.execute(select(models.Scene.json).where(models.Scene.hash == scene_hash)).scalar()
         if text is None:
             raise StoreError(f"scene {scene_hash[:12]}: not in this database")
-        return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
+        try:
+            return parse_scene(json.loads(text), where=f"stored scene {scene_hash[:12]}")
+        except ValueError as error:  # of a database that was made by hand; a SceneError too
+            raise StoreError(str(error)) from None
 
     def store_scene(self, scene: Scene) -> str:
         """Store a scene of no case; its content hash, by which `scene` finds it."""
