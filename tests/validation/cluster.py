@@ -39,6 +39,7 @@ class Cluster:
         own = ["--nthreads", "1", "--death-timeout", "30", "--local-directory", str(folder), "--no-nanny"]
         for number in range(workers):
             self.commands[f"worker {number}"] = [*DASK, "worker", f"tcp://127.0.0.1:{self.port}", *host, *own]
+        self.others: dict[str, dict[str, str]] = {}  # environments of those that have their own
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         self.starts = 0
         self._ending = threading.Event()
@@ -55,6 +56,14 @@ class Cluster:
 
     def kill(self, name: str, number: int = signal.SIGKILL) -> None:
         self.running[name].send_signal(number)
+
+    def add_worker(self, **environment: str) -> str:
+        """With more variables than the others have; its name."""
+        name = f"worker {len(self.workers())}"
+        self.commands[name] = self.commands["worker 0"]
+        self.others[name] = {**self.environment, **environment}
+        self._start(name)
+        return name
 
     def workers(self) -> list[str]:
         return [name for name in self.commands if name != "scheduler"]

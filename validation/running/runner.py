@@ -231,7 +231,6 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
     """
     started = time.perf_counter()
     workers = 1 if limits.timing else max(1, pool.at_once(limits.workers))
-    most = workers * SENT_AHEAD if pool.elsewhere else workers
     totals = Totals(workers=workers)
     waiting: deque[_Job] = deque()
     for plan in plans:
@@ -249,7 +248,7 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
     heard = started  # of measuring: the last answer, or the question after which one is due
     with left_alone(wanted=limits.timing) as core:
         while waiting or simulating or measured:
-            while waiting and len(simulating) < most and not (limits.timing and measured):
+            while waiting and len(simulating) < _most_open(pool, limits) and not (limits.timing and measured):
                 job = waiting.popleft()
                 simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
             for reply in pool.wait(0.25):
@@ -272,6 +271,12 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
             heard = _patient(pool, heard) if measured else heard
     totals.wall = time.perf_counter() - started
     return totals
+
+
+def _most_open(pool: Executor, limits: Limits) -> int:
+    """Simulations at a time. Elsewhere there may be more workers now than before."""
+    workers = 1 if limits.timing else max(1, pool.at_once(limits.workers))
+    return workers * SENT_AHEAD if pool.elsewhere else workers
 
 
 def simulate_unplanned(
@@ -346,7 +351,7 @@ def measure_motions(
     """Each motion measured as one of its plan's scenario; () where that fails."""
     measurers = -(-limits.workers // SIMULATIONS_PER_MEASURER)
     measuring_remotes(pool, measurers)
-    most = SENT_AHEAD * pool.at_once(limits.workers) if pool.elsewhere else len(motions)  # motions are megabytes
+    most = _most_open(pool, limits) if pool.elsewhere else len(motions)  # motions are megabytes
     waiting, asked = deque(enumerate(motions)), dict[int, int]()
     found: list[tuple[Measurement, ...]] = [() for _ in motions]
     heard = time.perf_counter()

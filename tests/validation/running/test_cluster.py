@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import platform
 import signal
 import socket
 import sqlite3
@@ -302,14 +303,39 @@ def test_a_scheduler_that_does_not_come_back_is_a_line_that_says_how_to_go_on(
 
         ending = threading.Thread(target=end_the_cluster)
         ending.start()
-        status, _, err = call(monkeypatch, capsys, *RUN, "--executor", made.address)
+        status, _, err = call(monkeypatch, capsys, "run", *CASES, *ENGINES, "--fresh", "--executor", made.address)
         ending.join()
     assert status == 2
-    assert "was lost and was not back with workers within 2 s" in err and "cases are stored as run 1" in err
+    assert "was lost and was not back within 2 s" in err and "cases are stored as run 1" in err
     assert "Go on: upright run --resume" in err and "Traceback" not in err
     status, _, err = call(monkeypatch, capsys, "run", "--resume")
     assert status == 0, err
-    assert values(tmp_path / "upright.db") == by_local_processes
+    without_orders = [row for row in by_local_processes if row[3] != "convergence_order"]
+    assert values(tmp_path / "upright.db") == without_orders
+
+
+WAITS = wheels.toy("0.1").replace("import numpy", "import time; time.sleep(4.0)\n        import numpy")
+OTHER_PROCESSOR = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="other processors have other features to switch off")
+def test_a_worker_whose_processor_gives_other_bits_ends_the_run_in_a_line(tmp_path: Path) -> None:
+    """Where it joins while cases run, what is stored stays; where it is there from the start, nothing runs."""
+    pytest.importorskip("distributed")
+    (tmp_path / "my_engine.py").write_text(WAITS, encoding="utf-8")
+    labels = [f"stack:n={count}" for count in range(2, 22)]
+    words = ["run", *labels, "-e", "my_engine.Toy", "--fresh"]
+    with cluster(tmp_path, 1) as made:
+        process = start([*words, "--executor", made.address], tmp_path)
+        wait_until(lambda: done_of(tmp_path / "upright.db") >= 1, "nothing is stored")
+        made.add_worker(**OTHER_PROCESSOR)
+        _, err = process.communicate(timeout=200)
+        assert process.returncode == 2 and "a worker that came later is another: processor: " in err
+        assert "cases are stored as run 1" in err and "Go on: upright run --resume" in err
+        again = upright_process(*words, "--executor", made.address, folder=tmp_path)
+        assert again.returncode == 2 and "differs in my_engine.Toy: processor: " in again.stderr
+    assert done_of(tmp_path / "upright.db") < len(labels)
 
 
 KILLER = """

@@ -94,7 +94,14 @@ class ClusterPool:
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="dask client", daemon=True).start()
         self._client: Any = None  # a distributed.Client
-        self._connect(CONNECT_LIMIT, WORKERS_LIMIT)
+        self._connect(CONNECT_LIMIT)
+        try:
+            self._run(lambda: self._client.wait_for_workers(1, timeout=WORKERS_LIMIT), WORKERS_LIMIT + 2.0)
+            self._threads = sum(self._run(lambda: self._client.nthreads(), CONNECT_LIMIT).values())
+        except OSError:  # which a time limit is, too
+            self.close()
+            start = f"start one: dask worker {self.address} --nthreads 1"
+            raise ExecutorError(f"the Dask scheduler {self.address} has no worker; {start}") from None
 
     def __enter__(self) -> ClusterPool:
         return self
@@ -152,8 +159,8 @@ class ClusterPool:
                 while not self._events.empty():
                     yield from self._taken(self._events.get())
                 return
-            if self._requests and time.monotonic() - self._seen > LOST_LIMIT:
-                raise ExecutorError(f"the Dask scheduler {self.address} has had no worker for {LOST_LIMIT:g} s")
+            if self._requests:
+                self._must_have_workers()
             if until is not None and time.monotonic() >= until:
                 return
 
@@ -191,7 +198,9 @@ class ClusterPool:
             future.cancel()
             raise
 
-    def _connect(self, limit: float, workers_limit: float) -> None:
+    def _connect(self, limit: float) -> None:
+        """Raises ExecutorError."""
+
         async def connected() -> Client:
             client = Client(self.address, asynchronous=True, timeout=limit, set_as_default=False, name="upright")
             try:
@@ -207,13 +216,6 @@ class ClusterPool:
         except Exception as error:  # whatever Dask raises of what answers there
             why = "" if isinstance(error, (OSError, LimitError)) else f" ({type(error).__name__}: {_in_a_line(error)})"
             raise _AwayError(f"no Dask scheduler answers at {self.address} within {limit:g} s{why}") from None
-        try:
-            self._run(lambda: self._client.wait_for_workers(1, timeout=workers_limit), workers_limit + 2.0)
-            self._threads = sum(self._run(lambda: self._client.nthreads(), CONNECT_LIMIT).values())
-        except (OSError, LimitError):
-            self._disconnect()
-            start = f"start one: dask worker {self.address} --nthreads 1"
-            raise _AwayError(f"the Dask scheduler {self.address} has no worker; {start}") from None
         self._connection += 1
         self._seen = time.monotonic()
         asyncio.run_coroutine_threadsafe(self._watch(self._client, self._connection), self._loop)
@@ -298,36 +300,39 @@ class ClusterPool:
             self._disconnect()
             left = deadline - time.monotonic()
             if left <= 0.0:
-                raise ExecutorError(f"{gone} and was not back with workers within {LOST_LIMIT:g} s")
-            try:
-                self._connect(min(left, CONNECT_LIMIT), left)
-                again = [remote for remote in self.remotes if remote.hello is not None]
-                hellos = self._hellos({remote.what: remote.identity for remote in again})
+                raise ExecutorError(f"{gone} and was not back within {LOST_LIMIT:g} s")
+            with contextlib.suppress(_AwayError):
+                self._connect(min(left, CONNECT_LIMIT))
                 break
-            except (_AwayError, LimitError, OSError):
-                time.sleep(min(0.5, max(0.0, left)))
-        for remote in again:
-            if why := differing(compared(remote.hello or {}), compared(hellos[remote.what]), "before"):
-                raise ExecutorError(f"{remote.what}: workers came back as others: {why}")
-        for number in sorted(self._requests):
+            time.sleep(min(0.5, max(0.0, left)))
+        for number in sorted(self._requests):  # a worker that is another than those before refuses
             self._run(partial(self._submit, number), CONNECT_LIMIT)
 
     def _greeted(self, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """As `_hellos`, also where the scheduler is lost meanwhile."""
+        """As `_hellos`, also where workers or the scheduler die meanwhile."""
+        deadline = time.monotonic() + GREET_LIMIT
         while True:
             try:
-                return self._hellos(wanted)
-            except LimitError:
-                raise ExecutorError(f"workers of {self.address} have no engines after {GREET_LIMIT:g} s") from None
-            except (_AwayError, OSError):
+                return self._hellos(wanted, max(0.0, deadline - time.monotonic()))
+            except (_AwayError, OSError):  # which a time limit is, too
+                if time.monotonic() >= deadline:
+                    raise ExecutorError(f"no worker of {self.address} has the engines in {GREET_LIMIT:g} s") from None
+                self._must_have_workers()
+            if self._client is None or self._client.status != "running":
                 self._reconnect()
+            time.sleep(0.5)
 
-    def _hellos(self, wanted: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    def _must_have_workers(self) -> None:
+        """Raises ExecutorError where there was none for too long."""
+        if time.monotonic() - self._seen > LOST_LIMIT:
+            raise ExecutorError(f"the Dask scheduler {self.address} has had no worker for {LOST_LIMIT:g} s")
+
+    def _hellos(self, wanted: Mapping[str, str], limit: float) -> dict[str, dict[str, Any]]:
         """By word, what all workers say of it. Raises ExecutorError, OSError, TimeoutError."""
         assert self._client is not None
         if not wanted:
             return {}
-        found = self._run(lambda: self._client.run(worker.greet, self._session, wanted, on_error="return"), GREET_LIMIT)
+        found = self._run(lambda: self._client.run(worker.greet, self._session, wanted, on_error="return"), limit)
         answers: dict[str, dict[str, Any]] = {}
         for address, answer in found.items():
             if isinstance(answer, str):
