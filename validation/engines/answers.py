@@ -19,8 +19,17 @@ from validation.engines.engine import DOUBLE, Ability, Able, Setting, Settings, 
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
+from validation.records.simulation import Status
 from validation.records.text import LONGEST
-from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.records.trajectory import (
+    Contacts,
+    Impacts,
+    PlanarTrajectory,
+    SpatialTrajectory,
+    Trajectory,
+    first_not_finite,
+    time_not_covered,
+)
 
 
 def declined(engine: Any, scene: Scene) -> str | None:
@@ -155,6 +164,18 @@ def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Traje
     if (fault := _fault(motion, scene)) is not None:
         raise AnswerError(f"{engine.name}: {fault}")
     return motion
+
+
+def spoiled(motion: Trajectory, scene: Scene) -> tuple[Status, str] | None:
+    """Outcome and reason of a motion that is none of the scene's from beginning to end, in finite numbers."""
+    if motion.velocity.shape[1] != len(scene.bodies):
+        return "crashed", f"its motion has {motion.velocity.shape[1]} bodies, the scene {len(scene.bodies)}"
+    if found := first_not_finite(motion):
+        time, index = found
+        return "not_finite", f"body {scene.bodies[index].name!r} is not finite from t = {time:.6g} s"
+    if uncovered := time_not_covered(motion, scene.duration):
+        return "crashed", uncovered
+    return None
 
 
 def plain(engine: Any, settings: Mapping[str, Any]) -> dict[str, Any]:

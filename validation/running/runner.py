@@ -19,12 +19,13 @@ import numpy as np
 from scenarios.scenario import Scenario
 from scenarios.scene import content_hash, write_scene
 from validation.engines import EngineChoice, engine_of
+from validation.engines.answers import spoiled
 from validation.engines.engine import SettingError
 from validation.records.case import Case, Identity, Result, platform_class
 from validation.records.measurement import Measurement
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation, Status
-from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes
+from validation.records.trajectory import Trajectory, from_bytes, to_bytes
 from validation.running.options import Progress
 from validation.running.processes.executor import MEASURING, Executor, Reply, Server
 from validation.running.processes.processor import available_cores, left_alone
@@ -254,7 +255,7 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
             for reply in pool.wait(0.25):
                 if reply.id in simulating:
                     job = simulating.pop(reply.id)
-                    job.simulations.append(simulation_of(reply))
+                    job.simulations.append(_checked(simulation_of(reply), job.plan))
                     if job.simulations[-1].trajectory is None:
                         on_result(_result(job.plan, job.simulations[-1]))
                     elif pool.elsewhere:
@@ -383,22 +384,30 @@ def simulation_of(reply: Reply) -> Simulation:
     """What the reply to a simulation says, its trajectory decoded."""
     header = reply.header
     simulation = Simulation(
-        outcome=header["outcome"],
-        reason=header["reason"],
+        outcome=header.get("outcome", "crashed"),
+        reason=header.get("reason", "no answer"),
         trace=header.get("trace", ""),
         wall_time=header.get("wall_time", 0.0),
         peak_memory=header.get("peak_memory", 0),
     )
     size = header.get("trajectory_bytes", 0)
-    if header["outcome"] != "completed":
+    if simulation.outcome != "completed":
         return replace(simulation, encoded=reply.body[:size])
-    encoded, times = reply.body[:size], np.frombuffer(reply.body[size:], "<f8")
     try:
+        encoded, times = reply.body[:size], np.frombuffer(reply.body[size:], "<f8")
         trajectory = from_bytes(encoded)
-    except TrajectoryError as error:
+    except ValueError as error:  # TrajectoryError, or bytes that are no times
         return replace(simulation, outcome="crashed", reason=f"gave no trajectory: {error}")
-    share = header["cpu_share"]
+    share = header.get("cpu_share", 1.0)
     return replace(simulation, trajectory=trajectory, encoded=encoded, step_times=times, cpu_share=share)
+
+
+def _checked(simulation: Simulation, plan: Plan) -> Simulation:
+    """Once more than in the simulation's process, where an engine may have changed what checks it."""
+    fault = spoiled(simulation.trajectory, plan.scenario.scene) if simulation.trajectory is not None else None
+    if fault is None:
+        return simulation
+    return replace(simulation, trajectory=None, encoded=b"", step_times=None, outcome=fault[0], reason=fault[1])
 
 
 def _result(plan: Plan, simulation: Simulation, **measured: Any) -> Result:

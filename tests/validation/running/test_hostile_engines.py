@@ -27,7 +27,7 @@ PLUGINS = ROOT / "tests" / "plugins" / "hostile"
 LIMITS = Limits(workers=2, time_limit=20.0)
 DISC = {"name": "disc", "shape": {"kind": "disc", "radius": 0.1}, "mass": 1.0, "velocity": [0.0, 3.0]}
 SCENE = {"dimension": 2, "duration": 0.5, "bodies": [DISC]}
-FEW = ("PrintsOn", "LeavesTemporary", "ForksOn", "AnswersTwice", "ClosesAll", "Forges", "Exits", "Wordless")
+FEW = ("PrintsOn", "LeavesTemporary", "ForksOn", "AnswersTwice", "ClosesAll", "Forges", "HidesNaN", "Wordless")
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 
 from scenarios.scene import Scene
 from validation.engines import in_a_line, message_of
-from validation.engines.answers import declined, exercised, plain, simulated
+from validation.engines.answers import declined, exercised, plain, simulated, spoiled
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
 from validation.engines.shared.recorder import collected_broken_motions, collected_step_times
@@ -17,9 +17,7 @@ from validation.engines.shared.replay import one_step
 from validation.records.trajectory import (
     Trajectory,
     finite_section,
-    first_not_finite,
     from_bytes,
-    time_not_covered,
     to_bytes,
 )
 from validation.running.processes.frames import pack
@@ -64,13 +62,8 @@ def simulate(
         wall, cpu = time.perf_counter() - started, time.process_time() - started_cpu
     except BaseException as error:  # also SystemExit, and whatever else an engine may raise
         return failed(engine, error, *recorded)
-    if found := first_not_finite(trajectory):
-        time_found, index = found
-        name = scene.bodies[index].name
-        reason = f"body {name!r} is not finite from t = {time_found:.6g} s"
-        return broken({"outcome": "not_finite", "reason": reason}, trajectory)
-    if uncovered := time_not_covered(trajectory, scene.duration):
-        return broken({"outcome": "crashed", "reason": uncovered}, trajectory)
+    if fault := spoiled(trajectory, scene):
+        return broken({"outcome": fault[0], "reason": fault[1]}, trajectory)
     # An engine that does not record step by step has its whole simulation counted as stepping.
     times = np.array(step_times or [wall])
     encoded = to_bytes(trajectory)
