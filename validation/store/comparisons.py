@@ -53,7 +53,7 @@ class Comparisons(Database):
             ),
             "lines": "\n".join(lines),
         }
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             query = insert(models.Comparison).values(row).returning(models.Comparison.id)
             return int(connection.execute(query).scalar_one())
 

@@ -107,18 +107,19 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 
 
 @contextmanager
-def writing(engine: Engine, name: str) -> Iterator[Connection]:
+def writing(engine: Engine, name: str, *, once: bool = False) -> Iterator[Connection]:
     """One transaction: all of it, or nothing. Ctrl-C comes after it.
 
-    Raises LostFileError, and LostConnectionError only where nothing was done: a server that is lost while it commits is
-    asked afterwards what became of it."""
+    Raises LostFileError, and LostConnectionError where nothing was done, or, as far as is known, all of what may be
+    done again. With `once` it may not: a server that was lost while it committed is asked what became of it. It is
+    asked of nothing else, for one that has crashed may give the number of a lost transaction to another one."""
     must_be_writable(engine)
     ours = engine.execution_options(writes=True)
     with uninterrupted(), in_one_line(name), _connected(ours) as connection:
         number, committing = None, False
         try:
             with connection.begin():
-                number = _number_of(connection)
+                number = _number_of(connection) if once else None
                 yield connection
                 committing = True
         except DBAPIError as error:
@@ -192,7 +193,7 @@ def reached(engine: Engine) -> None:
 
 
 def repeated(method: Callable[P, R]) -> Callable[P, R]:
-    """Done again where the connection was lost in the midst of it, by which nothing was done."""
+    """Done again where the connection was lost in the midst of it."""
 
     @wraps(method)
     def again(*given: P.args, **named: P.kwargs) -> R:
@@ -328,5 +329,6 @@ class Database:
     def _reading(self) -> AbstractContextManager[Connection]:
         return reading(self._engine, self.name)
 
-    def _writing(self) -> AbstractContextManager[Connection]:
-        return writing(self._engine, self.name)
+    def _writing(self, *, once: bool = False) -> AbstractContextManager[Connection]:
+        """`once`: of what would be there twice if it were done again."""
+        return writing(self._engine, self.name, once=once)

@@ -6,7 +6,7 @@ class StoreError(RuntimeError):
 
 
 class LostConnectionError(StoreError):
-    """To a server, in the midst of a transaction, of which nothing was done."""
+    """To a server, in the midst of a transaction, which is to be done again: see `connection.writing`."""
 
 
 class LostFileError(StoreError):

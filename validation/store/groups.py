@@ -55,7 +55,7 @@ class Groups(Database):
         """Say something of cases of a group, by their numbers; the number of the entry. `scope` says in words which
         they are. Raises LedgerError where a name, a reason, or what this mark needs is lacking, and StoreError where
         what is accepted is rejected, or an entry after the one `seen` is about any of them."""
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             ledger.check_seen(connection, cases, seen)
             if mark == "reject":
                 _check_rejected(connection, cases)

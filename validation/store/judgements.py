@@ -52,7 +52,7 @@ class Judgements(Database):
         accepted. A broken case is a baseline only if it is accepted by itself, with `broken`: of a whole run it is left
         out. Raises StoreError where nothing is left, or a broken case stands among those named.
         """
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             runs.require(connection, run)
             return accept(connection, run, cases, broken=broken, who=who, reason=reason, scope=scope, until=until)
 
@@ -66,7 +66,7 @@ class Judgements(Database):
         """
         query = select(models.Case.run_id, models.Case.id, models.Case.identity_key, models.Case.label)
         query = query.where(models.Case.id.in_(cases)).order_by(models.Case.run_id, models.Case.id)
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             found = connection.execute(query).all()
             alien = sorted(set(cases) - {row.id for row in found})
             if alien:

@@ -36,7 +36,7 @@ class Ledger(Database):
 
     def undo(self, entry: int, *, who: str, reason: str) -> int:
         """Take back an entry, an acceptance too: what was the baseline before is it again. The undo's number."""
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             found = entries(connection, models.Entry.id == entry)
             if not found:
                 known = ", ".join(str(one.number) for one in reversed(entries(connection, limit=8))) or "none yet"

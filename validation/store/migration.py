@@ -11,7 +11,7 @@ from validation.store.connection import in_one_line, reading, repeated, writing
 from validation.store.errors import StoreError
 from validation.store.sqlite_file import free_names
 
-HEAD = "0019"
+HEAD = "0020"
 SCRIPTS = Path(__file__).parent / "migrations"
 LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
 

@@ -138,6 +138,7 @@ class Case(Base):
         Index("ix_cases_identity_key", "identity_key"),
         Index("ix_cases_cache_key", "cache_key"),
         Index("ix_cases_trajectory_key", "trajectory_key"),
+        Index("ix_cases_run_id_outcome", "run_id", "outcome"),
     )
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("runs.id"))

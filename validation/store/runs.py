@@ -68,7 +68,7 @@ class Runs(Database):
             merge_base=lineage.merge_base if lineage else "",
             asked=json.dumps(dict(asked or {})),
         )
-        with self._writing() as connection:
+        with self._writing(once=True) as connection:
             save_scenes(connection, scenes)
             run = int(connection.execute(insert(models.Run).values(row).returning(models.Run.id)).scalar_one())
             rows = {case_key(case): case for case in planned}

@@ -79,8 +79,8 @@ def test_a_run_that_is_begun_and_what_is_read_are_done_again_where_the_connectio
         opened = getattr(Store, of)
 
         @contextmanager
-        def lost_before(self: Store) -> Iterator[Any]:
-            with opened(self) as found:
+        def lost_before(self: Store, **given: Any) -> Iterator[Any]:
+            with opened(self, **given) as found:
                 if losses and losses[-1] == of:
                     raise LostConnectionError(f"u.db: the connection was lost ({losses.pop()}, by a test)")
                 yield found
