@@ -30,6 +30,7 @@ PATIENCE = 10.0  # s for --version and --settings; a simulation's own limit is i
 POLL = 0.05  # s between two looks at whether it has ended, while its pipes stay open
 CHUNK = 1 << 18
 MOST_PRINTED = MOST_BYTES + 2**20  # of an answer, with its line
+MOST_OPTION = 2**20  # bytes of a version or of settings
 MOST_ERRORS = 1 << 16  # bytes of standard error: of more, the end
 LONGEST_LINE = 400  # characters of its last line there
 
@@ -54,7 +55,7 @@ class Executable:
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises DeclinedError where the program says so, ExecutableError where it fails."""
         question = {"format": FORMAT, "scene": scene.model_dump(mode="json"), "dt": dt, "settings": dict(settings)}
-        status, printed, errors = _run([self.path], json.dumps(question).encode() + b"\n", math.inf)
+        status, printed, errors = _run([self.path], json.dumps(question).encode() + b"\n", math.inf, MOST_PRINTED)
         if status != 0:
             words = errors.decode(errors="replace").strip().splitlines()
             last = f": {one_line(words[-1], LONGEST_LINE)}" if words else ""
@@ -81,11 +82,11 @@ class Executable:
 
     def _ask(self, option: str) -> str:
         """What the program prints for an option; empty where it does not know the option."""
-        status, printed, _ = _run([self.path, option], b"", PATIENCE)
+        status, printed, _ = _run([self.path, option], b"", PATIENCE, MOST_OPTION)
         return printed.decode(errors="replace") if status == 0 else ""
 
 
-def _run(command: list[str], question: bytes, patience: float) -> tuple[int, bytes, bytes]:
+def _run(command: list[str], question: bytes, patience: float, most: int) -> tuple[int, bytes, bytes]:
     """Exit status (below 0: a signal), standard output, and the end of standard error; killed after `patience`, s.
 
     What it leaves behind may keep the pipes open, so it has ended when its process has. Raises ExecutableError.
@@ -110,7 +111,7 @@ def _run(command: list[str], question: bytes, patience: float) -> tuple[int, byt
         for pipe in (asking, answering, complaining):
             os.set_blocking(pipe, False)
             selector.register(pipe, selectors.EVENT_WRITE if pipe == asking else selectors.EVENT_READ)
-        while selector.get_map() and len(found[answering]) <= MOST_PRINTED and time.monotonic() < deadline:
+        while selector.get_map() and len(found[answering]) <= most and time.monotonic() < deadline:
             ended = process.poll() is not None  # before the pipes are read: then they have all that it wrote
             ready = [key.fd for key, _ in selector.select(0.0 if ended else POLL)]
             for pipe in ready:
@@ -128,10 +129,11 @@ def _run(command: list[str], question: bytes, patience: float) -> tuple[int, byt
             del found[complaining][:-MOST_ERRORS]
             if ended and not ready:
                 break
-        if (size := len(found[answering])) > MOST_PRINTED:
+        if (size := len(found[answering])) > most:
             process.kill()
-            most = f"{MOST_PRINTED / 2**20:.0f} MiB"
-            raise ExecutableError(f"{name} killed at {size / 2**20:.0f} MiB of an answer; allowed: {most}")
+            raise ExecutableError(
+                f"{name} killed at {size / 2**20:.0f} MiB of an answer; allowed: {most / 2**20:.0f} MiB"
+            )
         try:
             status = process.wait(max(0.0, deadline - time.monotonic()) if patience < math.inf else None)
         except subprocess.TimeoutExpired:

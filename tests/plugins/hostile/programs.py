@@ -101,7 +101,10 @@ PROGRAMS: dict[str, Expected] = {
     ),
     "array-name.py": py("an array named 5", "answer(header | {'arrays': [[5, 'f8', [1]]]})", "crashed", "arrays"),
     "array-group.py": py(
-        "an array of a group that there is not", "answer(header | {'arrays': [['a.b', 'f8', [0]]]})", "crashed", "'a.b'"
+        "an array of a group that there is not",
+        "answer(header | {'arrays': [['a.b', 'f8', [0]]]})",
+        "crashed",
+        "a.b: is unknown",
     ),
     "array-twice.py": py(
         "time twice",
@@ -132,10 +135,10 @@ PROGRAMS: dict[str, Expected] = {
         "bodies",
     ),
     "noise.sh": sh("a megabyte of noise", "head -c 1000000 /dev/urandom\n", "crashed", "wrote no trajectory"),
-    "endless.sh": sh("an answer without end", "exec cat /dev/zero\n", "crashed", "MiB"),
+    "endless.sh": sh("an answer without end", "exec cat /dev/zero\n", "out_of_memory", "MiB"),
     "endless-errors.sh": sh(
         "standard error without end, then an answer",
-        "head -c 300000000 /dev/zero >&2; echo last >&2; exit 4\n",
+        "head -c 300000000 /dev/zero >&2; printf '\\nlast\\n' >&2; exit 4\n",
         "crashed",
         "exit status 4: last",
     ),
@@ -163,14 +166,14 @@ PROGRAMS: dict[str, Expected] = {
     "stopped.sh": sh("stops itself", "kill -STOP $$; sleep 3600\n", "timed_out", "limit of wall-clock time"),
     "bombs.sh": sh(
         "processes on and on",
-        "for i in $(seq 500); do sleep 3600 & sleep 0.005; done; sleep 3600\n",
+        "for i in $(seq 300); do sleep 3600 & done; sleep 3600\n",
         "crashed",
         "processes, the limit is 200",
     ),
     "version-endless.sh": Expected(
         what="a version without end",
         outcome="crashed",
-        reason="wrote no trajectory",
+        reason="MiB of an answer",
         source=SH + '[ "$1" = --version ] && exec yes\nexit 0\n',
     ),
     "version-hangs.sh": Expected(
@@ -232,10 +235,10 @@ C_PROGRAMS: dict[str, Expected] = {
         source="int main(int c, char **v) { return c > 1 ? 1 : *(volatile int *)8; }\n",
     ),
     "divides": Expected(
-        what="C, a division by zero",
+        what="C, SIGFPE",
         outcome="crashed",
         reason="SIGFPE",
-        source="int main(int c, char **v) { volatile int z = 0; return c > 1 ? 1 : 1 / z; }\n",
+        source="#include <signal.h>\nint main(int c, char **v) { return c > 1 ? 1 : raise(SIGFPE); }\n",
     ),
     "hoards": Expected(
         what="C, memory without end",

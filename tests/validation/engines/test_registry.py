@@ -380,9 +380,9 @@ def test_the_question_is_one_line_of_json(program: Path, monkeypatch: pytest.Mon
     asked: list[bytes] = []
     run = executable._run
 
-    def spy(command: list[str], question: bytes, patience: float) -> Any:
+    def spy(command: list[str], question: bytes, *limits: float) -> Any:
         asked.append(question)
-        return run(command, question, patience)
+        return run(command, question, *limits)
 
     engine = load_engine(engine_of("./my_engine"))
     monkeypatch.setattr(executable, "_run", spy)
