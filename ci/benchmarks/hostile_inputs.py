@@ -585,25 +585,27 @@ def judged(inputs: list[Input], base: Path) -> Iterator[tuple[Input, str, list[s
     """Each in a child, which is killed where it does not answer."""
     context = multiprocessing.get_context("fork")
     process, ours = None, None
-    for index, one in enumerate(inputs):
-        if process is None or ours is None:
-            ours, theirs = context.Pipe()
-            process = context.Process(target=answering, args=(inputs, base, theirs), daemon=True)
-            process.start()
-            theirs.close()
-        ours.send(index)
-        try:
-            answer = ours.recv() if ours.poll(LIMIT) else ("hangs", [f"no end within {LIMIT:g} s"])
-        except EOFError:
-            answer = ("dies", [f"the process ended, exit {process.exitcode}"])
-        if answer[0] in ("hangs", "dies"):
+    try:
+        for index, one in enumerate(inputs):
+            if process is None or ours is None:
+                ours, theirs = context.Pipe()
+                process = context.Process(target=answering, args=(inputs, base, theirs), daemon=True)
+                process.start()
+                theirs.close()
+            ours.send(index)
+            try:
+                answer = ours.recv() if ours.poll(LIMIT) else ("hangs", [f"no end within {LIMIT:g} s"])
+            except EOFError:
+                answer = ("dies", [f"the process ended, exit {process.exitcode}"])
+            if answer[0] in ("hangs", "dies"):
+                process.kill()
+                process.join()
+                process = None
+            yield one, *answer
+    finally:  # also of one that goes on where it is asked to end
+        if process is not None:
             process.kill()
             process.join()
-            process = None
-        yield one, *answer
-    if process is not None and ours is not None:
-        ours.send(None)
-        process.join(10.0)
 
 
 KINDS = (arguments, named, surroundings, scene_files, databases, links)
