@@ -2,7 +2,7 @@
 
     python -P ci/benchmarks/dashboard.py [--database FILE] [--scenarios 50]    a FILE that is there is used as it is
 
-With 250 scenarios it is 10,000,000 measurements (`ci/benchmarks/sizing.py`).
+With 250 scenarios it is 10,000,000 measurements.
 
 A hundred cases with ten metrics each over 2,000 commits: noise of 3 %, exact constants, steps of 5 % at known commits;
 what a step makes worse is reported for 40 runs and then accepted, the last ones are open. The motions are real, of one

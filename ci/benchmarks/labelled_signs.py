@@ -23,8 +23,9 @@ from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.ensembles import settled
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.options import Progress
+from validation.running.planning import Plan, Request, plan_cases
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Plan, Request, plan_cases, results_of
+from validation.running.runner import Limits, results_of
 
 OPPOSITE = {"worse": "better", "better": "worse"}
 POWER = 0.95

@@ -30,7 +30,7 @@ from validation.judging.evidence.replay import PHASES, distance, locate, taken
 from validation.metrics.flight import outer_acceleration
 from validation.metrics.observation import Observation
 from validation.records.trajectory import PlanarTrajectory, Trajectory, with_samples
-from validation.running.runner import STEP
+from validation.running.planning import STEP
 
 SCENES = (
     "bouncing-ball", "bouncing-block:restitution=0.5", "upright-block:start=drop", "stack:n=3", "incline-slide",

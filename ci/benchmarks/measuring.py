@@ -20,7 +20,7 @@ from scenarios.scene import Scene, write_scene
 from validation.records.case import Result
 from validation.records.stored import Baseline
 from validation.running.kernel_cache import use_kernel_cache
-from validation.running.runner import Plan
+from validation.running.planning import Plan
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))  # for tests

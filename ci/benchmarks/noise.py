@@ -24,8 +24,9 @@ from validation.engines import engine_of, present_engines
 from validation.judging.judge import judge
 from validation.judging.verdict import Verdict
 from validation.records.case import Result
+from validation.running.planning import Plan, Request, plan_cases
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Plan, Request, execute, plan_cases
+from validation.running.runner import Limits, execute
 
 FALSE_ALARM_TARGET = 0.01  # of the pairs
 STARTS = (101, 102, 103)  # seeds; 0 is the start as it stands

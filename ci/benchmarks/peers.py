@@ -24,8 +24,9 @@ from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
 from validation.records.case import Result
 from validation.running.options import Progress
+from validation.running.planning import Request, plan_cases
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, execute, plan_cases
+from validation.running.runner import Limits, execute
 from validation.running.session import warm_kernels
 
 ROOT = Path(__file__).parents[2]

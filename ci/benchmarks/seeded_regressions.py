@@ -47,8 +47,9 @@ from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.report.sentences import describe_difference
 from validation.running.ensembles import Starts, run_ensembles
 from validation.running.options import Progress
+from validation.running.planning import Plan, Request, plan_cases
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Plan, Request, execute, measure_motions, plan_cases, results_of
+from validation.running.runner import Limits, execute, measure_motions, results_of
 
 OPPOSITE = {"worse": "better", "better": "worse"}
 POWER = 0.95  # of the labels

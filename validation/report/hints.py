@@ -7,7 +7,7 @@ from scenarios.catalogue import canonical_suite, suite_size
 from validation.engines import default_engines
 from validation.records.case import Case
 from validation.records.names import engine_token
-from validation.running.runner import STEP
+from validation.running.planning import STEP
 
 
 def step_name(dt: float) -> str:

@@ -23,10 +23,11 @@ from validation.records.case import Case, Result
 from validation.records.names import with_profile
 from validation.running.environments import packages_apart
 from validation.running.options import LOCAL, Progress, RunError
+from validation.running.planning import STEP, Plan, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
-from validation.running.runner import STEP, Limits, Plan, Request, hello_of, plan_cases, results_of
+from validation.running.runner import Limits, results_of
 from validation.running.session import running_engines
 
 BOTH = ("default", "fair")

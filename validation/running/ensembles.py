@@ -12,8 +12,9 @@ from validation.judging.verdict import FLOOR
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun, Progress
+from validation.running.planning import Plan
 from validation.running.processes.executor import Executor
-from validation.running.runner import Limits, Plan, measure_motions, name_of, results_of
+from validation.running.runner import Limits, measure_motions, name_of, results_of
 from validation.running.starts import floors, horizon, perturbed, until
 
 LEFT_OUT = ("truth_error_goal",)

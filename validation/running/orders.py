@@ -7,7 +7,8 @@ from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_o
 from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun
-from validation.running.runner import Plan, Request, plan_cases, results_of
+from validation.running.planning import Plan, Request, plan_cases
+from validation.running.runner import results_of
 
 
 def with_orders(run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]) -> list[Result]:

@@ -9,8 +9,8 @@ from validation.judging.relations import EXCESS, Related
 from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun
+from validation.running.planning import Plan, engine_remotes
 from validation.running.replay import Pair, relations_of
-from validation.running.runner import Plan, engine_remotes
 from validation.store import Baseline, Store
 
 

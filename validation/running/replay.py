@@ -19,8 +19,9 @@ from validation.judging.relations import Agreed, Related, agreed, limits, pertur
 from validation.records.case import Result, Value
 from validation.records.trajectory import Trajectory, TrajectoryError, from_bytes, to_bytes, with_samples
 from validation.running.options import Progress
+from validation.running.planning import Plan, engine_remotes
 from validation.running.processes.executor import Executor, Reply
-from validation.running.runner import Limits, Plan, engine_remotes
+from validation.running.runner import Limits
 
 MOST_STATES = 120  # of a scenario, that a step is taken from; spread over its time
 MOST_RELATED = 60  # likewise, for relations: of both motions

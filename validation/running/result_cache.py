@@ -31,8 +31,9 @@ from validation.running.ensembles import Starts, run_ensembles
 from validation.running.environments import HOME, MADE, Environment
 from validation.running.kernel_cache import cache_root, temporary_folder
 from validation.running.options import Progress
+from validation.running.planning import Plan
 from validation.running.processes.executor import Executor
-from validation.running.runner import Limits, Plan, execute, name_of
+from validation.running.runner import Limits, execute, name_of
 from validation.store.compression import PackingError, pack, unpack
 
 MEASURED_BY = ("numpy", "scipy", "numba")

@@ -15,8 +15,8 @@ from validation.metrics import METRICS
 from validation.records.case import Case, Result, case_key
 from validation.running.environments import Environment
 from validation.running.options import OpenRun
+from validation.running.planning import Plan
 from validation.running.result_cache import code_of, key_of
-from validation.running.runner import Plan
 
 CHECKED = 50  # one in so many is simulated all the same
 

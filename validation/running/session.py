@@ -30,11 +30,12 @@ from validation.running.environments import Environment, commands_of, environmen
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, OpenRun, Options, Progress, RunError, Stopped, UnstoredError
 from validation.running.orders import with_orders
+from validation.running.planning import STEP, UNKNOWN, Plan, Request, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
-from validation.running.runner import UNKNOWN, Plan, Request, Totals
+from validation.running.runner import Totals
 from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
@@ -77,7 +78,7 @@ def make_requests(store: Store, options: Options) -> tuple[str, list[Request], d
     title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
     title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
     choices = [engine_of(word) for word in options.engines or default_engines()]
-    given: dict[str, Any] = {"dt": options.dt or runner.STEP, "alias": options.alias}
+    given: dict[str, Any] = {"dt": options.dt or STEP, "alias": options.alias}
     requests = [
         Request(scenario=scenario, engine=choice, profile=choice.profile or options.profile, **given)
         for scenario in scenarios
@@ -96,7 +97,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     choices = [request.engine for request in requests]
     timing = options.limits.timing
     with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
-        plans = without_doubles(runner.plan_cases(pool, requests))
+        plans = without_doubles(plan_cases(pool, requests))
         plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         if all(plan.unavailable for plan in plans):
             raise RunError(f"nothing could be run: {plans[0].unavailable}")
@@ -163,7 +164,7 @@ def resume_session(store: Store, options: Options) -> Session:
     choices = [request.engine for request in requests]
     timing = options.limits.timing
     with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
-        plans = runner.plan_cases(pool, requests)
+        plans = plan_cases(pool, requests)
         for i, (plan, case) in enumerate(zip(plans, cases)):
             began, now = case.engine_version, plan.case.engine_version
             if plan.unavailable is None and began == UNKNOWN:  # so are the settings that it would have had
@@ -247,7 +248,7 @@ def check_settings(choices: Iterable[EngineChoice], profile: str | None = None) 
         scenario = scenario_of("stack")
         requests = [Request(scenario=scenario, engine=one, profile=one.profile or profile) for one in ours]
         with executor_at(LOCAL) as pool:
-            runner.plan_cases(pool, requests)
+            plan_cases(pool, requests)
 
 
 def warm_kernels(progress: Progress) -> None:

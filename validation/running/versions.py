@@ -21,9 +21,10 @@ from validation.running.environments import Environment, command_of, environment
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, Progress, RunError
 from validation.running.package_index import BuildError, releases
+from validation.running.planning import STEP, Plan, Request, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.result_cache import Code, ResultCache, code_of
-from validation.running.runner import STEP, Limits, Plan, Request, measuring_remotes, plan_cases
+from validation.running.runner import Limits, measuring_remotes
 from validation.running.session import check_settings, warm_kernels
 
 Cells = Sequence[tuple[Plan, Result]]

@@ -19,8 +19,9 @@ from scenarios.scene import Scene
 from validation.engines import EngineChoice
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.running.planning import Request, hello_of
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, hello_of, simulate_unplanned
+from validation.running.runner import Limits, simulate_unplanned
 from validation.tools.known_motions import BOX, DURATION, G, Known, known_motions, planar, spatial
 
 Status = Literal["ok", "fails", "note", "declined"]

@@ -25,8 +25,9 @@ from validation.running import kernel_cache, runner
 from validation.running.cluster.address import ExecutorError
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, RunError
+from validation.running.planning import Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor
-from validation.running.runner import Limits, Request
+from validation.running.runner import Limits
 from validation.store import Store, StoredFind
 from validation.tools.oracles import ORACLES, judge_scene
 
@@ -235,7 +236,7 @@ class Fuzzer:
         ball = {"name": "ball", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": (0.0, 1.0)}
         ground = {"kind": "half-plane", "name": "ground"}
         scene = PlanarScene.model_validate({"duration": 1.0, "bodies": [ball | law], "boundaries": [ground | law]})
-        plan = runner.plan_cases(self.pool, [self._request(scene, 1.0 / 240.0)])[0]
+        plan = plan_cases(self.pool, [self._request(scene, 1.0 / 240.0)])[0]
         self.profile = plan.case.identity.profile
         return plan.declined is None and plan.unavailable is None
 
@@ -309,7 +310,7 @@ def replay_find(find: StoredFind, executor: str = LOCAL) -> tuple[Simulation, Ve
 
 def _started(pool: Executor, choice: EngineChoice) -> str:
     """The engine's version. Raises RunError where it cannot be used."""
-    hello = runner.hello_of(pool, choice)
+    hello = hello_of(pool, choice)
     if "error" in hello:
         raise RunError(f"{choice.label}: {hello['error']}")
     return str(hello.get("version", "unknown"))

@@ -22,8 +22,9 @@ from validation.metrics import METRICS
 from validation.records.case import Result
 from validation.records.outcome import Outcome
 from validation.running.options import Progress
+from validation.running.planning import Request, plan_cases
 from validation.running.processes.pool import Pool
-from validation.running.runner import Limits, Request, plan_cases, results_of
+from validation.running.runner import Limits, results_of
 
 STACK = scenario_of("stack:n=3")
 MOTIONS = (

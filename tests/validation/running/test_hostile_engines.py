@@ -17,10 +17,11 @@ from tests.validation.command import kept_servers
 from validation.engines import engine_of
 from validation.records.case import Result
 from validation.records.trajectory import TrajectoryError, from_bytes
+from validation.running.planning import Request, plan_cases
 from validation.running.processes.frames import LENGTHS, MOST_BODY, GarbledError, Reader, pack
 from validation.running.processes.pool import Pool
 from validation.running.processes.received import hello_of, reply_of
-from validation.running.runner import Limits, Request, execute, plan_cases
+from validation.running.runner import Limits, execute
 
 ROOT = Path(__file__).parents[3]
 PLUGINS = ROOT / "tests" / "plugins" / "hostile"

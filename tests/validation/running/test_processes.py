@@ -22,12 +22,13 @@ from validation import engines
 from validation.engines import engine_of
 from validation.records.case import Result
 from validation.records.trajectory import first_not_finite, from_bytes
+from validation.running.planning import Request, plan_cases
 from validation.running.processes import pool
 from validation.running.processes.executor import Reply
 from validation.running.processes.family import KERNEL_LISTS_CHILDREN, children_of, resident
 from validation.running.processes.pool import ATTEMPTS, Pool, own
 from validation.running.processes.processor import left_alone
-from validation.running.runner import Limits, Request, execute, measuring_remotes, plan_cases
+from validation.running.runner import Limits, execute, measuring_remotes
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")

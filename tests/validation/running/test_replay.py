@@ -12,9 +12,10 @@ from scenarios.catalogue import scenario_of
 from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
+from validation.running.planning import Request, plan_cases
 from validation.running.processes.pool import Pool
 from validation.running.replay import Pair, relations_of, replays_of
-from validation.running.runner import Limits, Request, plan_cases, results_of
+from validation.running.runner import Limits, results_of
 
 LIMITS = Limits(workers=2)
 FALL = "thrown-box"

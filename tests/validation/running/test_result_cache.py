@@ -15,8 +15,8 @@ from validation.engines import engine_of
 from validation.records.case import Result
 from validation.records.trajectory import to_bytes
 from validation.running import result_cache
+from validation.running.planning import Plan
 from validation.running.result_cache import Code, ResultCache, code_of
-from validation.running.runner import Plan
 
 STACK = scenario_of("stack:n=3")
 RELEASED, OWN = {"toy": Code("toy 1.0", True)}, {"toy": Code("toy 1.0", False)}

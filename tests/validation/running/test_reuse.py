@@ -19,8 +19,9 @@ from validation.records.case import Result, case_key
 from validation.records.outcome import Outcome
 from validation.running import result_cache, reuse, session
 from validation.running.options import OpenRun, Options
+from validation.running.planning import Plan
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
-from validation.running.runner import Limits, Plan
+from validation.running.runner import Limits
 from validation.store import Store, open_store
 
 STACK = scenario_of("stack:n=3")
