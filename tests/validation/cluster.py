@@ -99,7 +99,7 @@ class Cluster:
             self.running[name] = subprocess.Popen(
                 self.commands[name],
                 cwd=self.folder,
-                env=self.environment,
+                env=self.others.get(name, self.environment),
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
