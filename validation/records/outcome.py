@@ -47,5 +47,10 @@ def outcomes_to_json(outcomes: Iterable[Outcome]) -> str:
 
 
 def outcomes_from_json(text: str | None) -> tuple[Outcome, ...] | None:
-    """None: not known."""
-    return None if text is None else tuple(map(outcome_of, json.loads(text)))
+    """None: not known. Raises ValueError where it is no list of outcomes."""
+    if text is None:
+        return None
+    try:
+        return tuple(map(outcome_of, json.loads(text)))
+    except (TypeError, KeyError):
+        raise ValueError(f"{text[:60]!r} is no list of outcomes") from None

@@ -59,7 +59,10 @@ def _parse(where: str) -> URL:
     if "://" not in where:
         if not where.strip():
             raise StoreError(f"no database given; {ALLOWED}")
-        return URL.create("sqlite", database=str(Path(where).expanduser()))
+        try:
+            return URL.create("sqlite", database=str(Path(where).expanduser()))
+        except RuntimeError:
+            raise StoreError(f"{where[:200]!r}: there is no such user's folder; give another path") from None
     try:
         url = make_url(where)
     except (ArgumentError, ValueError):
@@ -86,7 +89,8 @@ def _sqlite(url: URL, path: Path) -> Engine:
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_LIMIT)}")
         if not only_read:
-            cursor.execute("PRAGMA journal_mode=WAL")
+            if _may_be_ours(cursor):
+                cursor.execute("PRAGMA journal_mode=WAL")  # which is written into the file
             cursor.execute("PRAGMA synchronous=FULL")  # what is stored outlives a power failure too
             file.is_opened(connection)
         cursor.close()
@@ -98,6 +102,12 @@ def _sqlite(url: URL, path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _may_be_ours(cursor: sqlite3.Cursor) -> bool:
+    """A new file, or one of Upright's: another program's is left as it is."""
+    tables = {name for (name,) in cursor.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return not tables or {"alembic_version", "runs"} <= tables
 
 
 @contextmanager

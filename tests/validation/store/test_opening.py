@@ -105,6 +105,10 @@ def test_a_database_in_memory_would_end_with_the_command(where: str) -> None:
     assert refusal(where).endswith("in memory, where it ends with the command; give the path of a file")
 
 
+def test_a_folder_of_no_user_is_one_line() -> None:
+    assert refusal("~nobody-of-this-name/u.db").endswith("there is no such user's folder; give another path")
+
+
 def test_a_name_that_no_file_can_have_is_one_line(tmp_path: Path) -> None:
     assert refusal(tmp_path / ("x" * 300)).endswith("cannot be read (File name too long); " + ELSEWHERE)
 
