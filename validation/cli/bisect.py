@@ -86,8 +86,8 @@ def command(
         )
     import tempfile
 
+    from validation.records.text import one_line
     from validation.report.sentences import worst_meaning
-    from validation.report.table import one_line
     from validation.running.selection import scenario_in
     from validation.store import open_store
     from validation.tools.bisect import Probe, Repository, search
@@ -131,8 +131,8 @@ def _of_releases(
     from validation.cli.progress import Shown
     from validation.judging.policy import STARTS
     from validation.records.names import with_profile
+    from validation.records.text import one_line
     from validation.report.comparison import render_comparison
-    from validation.report.table import one_line
     from validation.running.comparing import Compared
     from validation.running.versions import asked_of, open_releases
     from validation.tools.bisect_releases import releases_between, search

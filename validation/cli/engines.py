@@ -39,8 +39,8 @@ def _test(word: str, *, as_json: bool) -> int:
     """1 where a check fails."""
     from validation.cli.progress import Shown
     from validation.engines import engine_of
+    from validation.records.text import one_line
     from validation.report.jsonl import json_line
-    from validation.report.table import one_line
     from validation.running.environments import commands_of, environments_of
     from validation.running.session import warm_kernels
     from validation.tools.conformance import conformance, counts

@@ -16,8 +16,8 @@ def command(last: int, database: str) -> None:
     upright ledger --last 100
     """
     from validation.records.quantities import counted
+    from validation.records.text import one_line
     from validation.report.groups import describe_entry
-    from validation.report.table import one_line
     from validation.store import open_store
 
     with open_store(database) as store:

@@ -41,7 +41,7 @@ def comparisons(number: int | None, database: str) -> None:
     upright results comparisons
     upright results comparisons 3
     """
-    from validation.report.table import one_line
+    from validation.records.text import one_line
     from validation.store import open_store
 
     with open_store(database) as store:

@@ -27,10 +27,11 @@ from validation.judging.comparison import Comparison, Sign, Signed, cost_ratio, 
 from validation.records.case import Result
 from validation.records.names import metric_name, parameters_of
 from validation.records.quantities import contrast, counted, time_step
+from validation.records.text import one_line
 from validation.report.answer import answer, cause_line, describe_finding, show_command
 from validation.report.jsonl import json_line
 from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
-from validation.report.table import one_line, text_of
+from validation.report.table import text_of
 from validation.running.comparing import Compared
 
 SHOWN_CAUSES = 8  # unless all are asked for

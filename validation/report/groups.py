@@ -8,9 +8,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from validation.records.names import engine_token
+from validation.records.text import one_line
 from validation.report.jsonl import json_line
 from validation.report.sentences import describe_evidence, reason_of, worst_meaning
-from validation.report.table import one_line, text_of
+from validation.report.table import text_of
 from validation.review.groups import STATES, Group, Member, RunRef
 from validation.review.ledger import Entry
 

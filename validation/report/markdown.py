@@ -9,11 +9,11 @@ from validation.records.case import Case, Result
 from validation.records.names import metric_name
 from validation.records.quantities import quantity
 from validation.records.stored import Baseline
+from validation.records.text import one_line
 from validation.report import sentences
 from validation.report.effect import effect_of
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, reason_of, summary
-from validation.report.table import one_line
 from validation.review.groups import NOTABLE, Group
 from validation.review.lineage import SHORT
 

@@ -17,6 +17,7 @@ from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
 from validation.records.stored import StoredFind
+from validation.records.text import one_line
 from validation.report.sentences import reason_of, summary
 from validation.review.groups import NOTABLE
 
@@ -283,11 +284,6 @@ def render_finds(finds: Sequence[StoredFind]) -> str:
         message = f"{one_line(find.message)} (dt {time_step(find.dt)})"
         table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
     return text_of(table)
-
-
-def one_line(text: str) -> str:
-    """Engines' own words may hold anything, also what moves a terminal's cursor."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in " ".join(text.split()))
 
 
 def _superscript(number: int) -> str:

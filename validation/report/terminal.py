@@ -14,6 +14,7 @@ from validation.records.names import engine_name, engine_token, metric_name
 from validation.records.quantities import counted, quantity
 from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
+from validation.records.text import one_line
 from validation.report.hints import arguments_of_each, rerun_arguments, stored_arguments
 from validation.report.sentences import (
     describe_change,
@@ -23,7 +24,7 @@ from validation.report.sentences import (
     describe_turn,
     summary,
 )
-from validation.report.table import one_line, render_table, render_verdicts
+from validation.report.table import render_table, render_verdicts
 from validation.running.accepting import Accepted
 from validation.running.session import Session
 from validation.store import Store
@@ -113,7 +114,7 @@ def accepted_line(done: Accepted, who: str, reason: str, db_option: str) -> str:
         others += "; it had uncommitted edits and stands for no commit, so no pull request is compared with it"
     check = " ".join(filter(None, ("upright check", rerun_arguments(done.cases)))) + db_option
     cases = counted(len(done.cases), "case")
-    return f"accepted {cases} of run {done.run}: {reason}   ({who}){others}   Next: {check}"
+    return f"accepted {cases} of run {done.run}: {one_line(reason)}   ({one_line(who)}){others}   Next: {check}"
 
 
 def verdict_lines(session: Session, db_option: str) -> list[str]:

@@ -15,10 +15,11 @@ from typing import Any
 from rich.text import Text
 
 from validation.judging.comparison import Comparison
+from validation.records.text import one_line
 from validation.report.comparison import ORDER, STYLES, comparison_line, counts
 from validation.report.jsonl import json_line
 from validation.report.sentences import describe_change, describe_comparison
-from validation.report.table import one_line, text_of
+from validation.report.table import text_of
 from validation.running.versions import Release
 
 CHANGED = ORDER[: ORDER.index("same")]
