@@ -18,7 +18,8 @@ from validation.running.options import OpenRun
 from validation.running.planning import Plan
 from validation.running.result_cache import code_of, key_of
 
-CHECKED = 50  # one in so many is simulated all the same
+CHECKED = 50  # one in so many is simulated all the same,
+SHORT = 1.0  # and one whose steps take so long, s, half as often as one that takes no time: a check has to cost little
 
 
 @dataclass(slots=True)
@@ -67,12 +68,19 @@ def reuse_of(run: OpenRun, plans: Sequence[Plan]) -> Reuse:
         return Reuse()
     stored = run.store.known_results({plan.case.cache_key for plan in plans if plan.case.cache_key})
     known = {case_key(plan.case): stored[plan.case.cache_key] for plan in plans if plan.case.cache_key in stored}
-    return Reuse(known, {key for key in known if _is_checked(run.number, key)})
+    return Reuse(known, checked_of(run.number, {key: one.stepping_time for key, one in known.items()}))
 
 
-def _is_checked(run: int, key: str) -> bool:
-    """Others in every run."""
-    return int(hashlib.sha256(f"{run} {key}".encode()).hexdigest()[:8], 16) % CHECKED == 0
+def checked_of(run: int, times: Mapping[str, float]) -> set[str]:
+    """Case keys of those that are simulated all the same, others in every run. `times`: of all their steps, s."""
+    weights = {key: 1.0 / (SHORT + time) for key, time in times.items()}
+    share = len(times) / CHECKED / max(sum(weights.values()), 1e-300)
+    return {key for key, weight in weights.items() if _drawn(run, key) < share * weight}
+
+
+def _drawn(run: int, key: str) -> float:
+    """In [0, 1), of this run and case."""
+    return int(hashlib.sha256(f"{run} {key}".encode()).hexdigest()[:8], 16) / 2**32
 
 
 def taken(case: Case, known: Result) -> Result:

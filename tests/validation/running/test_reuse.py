@@ -57,7 +57,7 @@ def ran(store: Store, *plans: Plan) -> int:
 
 @pytest.fixture(autouse=True)
 def none_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reuse, "_is_checked", lambda run, key: False)
+    monkeypatch.setattr(reuse, "checked_of", lambda run, times: set())
 
 
 def test_the_same_case_is_taken_with_all_but_its_times(store: Store) -> None:
@@ -149,8 +149,16 @@ def test_an_engine_that_gives_something_else_is_given_up_and_all_of_it_is_simula
 
 def test_two_in_a_hundred_are_simulated_all_the_same_others_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    checked = [{key for key in map(str, range(5000)) if reuse._is_checked(run, key)} for run in (1, 2)]
+    checked = [reuse.checked_of(run, {key: 0.1 for key in map(str, range(5000))}) for run in (1, 2)]
     assert all(60 < len(keys) < 140 for keys in checked) and checked[0] != checked[1]
+
+
+def test_what_takes_long_is_checked_more_rarely_yet_two_in_a_hundred_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    times = {str(i): 9.0 if i % 2 else 0.0 for i in range(5000)}
+    long, short = (sum(times[key] == time for key in reuse.checked_of(1, times)) for time in (9.0, 0.0))
+    assert 60 < long + short < 140 and 2 <= long <= 20, "ten times as rarely as one that takes no time"
+    assert reuse.checked_of(1, {}) == set()
 
 
 def test_a_second_run_simulates_nothing_and_a_fresh_one_all(tmp_path: Path) -> None:
