@@ -1,5 +1,6 @@
 """The file of a SQLite database: what cannot be one, and what becomes of it when somebody deletes it meanwhile."""
 
+import errno
 import os
 import sqlite3
 import stat
@@ -15,7 +16,6 @@ from sqlalchemy.engine import URL
 from validation.store.errors import LostFileError, StoreError
 
 ELSEWHERE = "nothing was run. Without --db results go to ./upright.db"
-SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def file_of(url: URL) -> Path:
@@ -39,12 +39,24 @@ def _check(path: Path) -> None:
     if path.exists():
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe waits for who writes to it
             raise StoreError(f"{path}: a device or a pipe, not a file; give the path of a file")
-        with path.open("rb") as file:
-            start = file.read(len(SQLITE_MAGIC))
-        if start and start != SQLITE_MAGIC:
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        if _is_something_else(path):
             raise StoreError(f"{path}: not a SQLite database; give another path")
     elif not os.access(path.parent, os.W_OK):
         raise read_only(path)
+
+
+def _is_something_else(path: Path) -> bool:
+    """By SQLite's own look at it: whoever opens the file and closes it again ends all locks that this process has on
+    it, and another process, which takes itself for the last one, removes the journal that this one goes on writing to.
+    """
+    try:
+        with closing(sqlite3.connect(read_only_url(path), uri=True, timeout=0.0)) as asked:
+            asked.execute("PRAGMA schema_version")
+    except sqlite3.DatabaseError as error:  # what else is wrong with it is found when it is used
+        return error.sqlite_errorcode == sqlite3.SQLITE_NOTADB
+    return False
 
 
 def read_only(path: Path) -> StoreError:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -17,6 +21,7 @@ from validation.store.migration import HEAD, revision_of, upgrade
 
 BEFORE_HEAD = "0018"
 CASES = 60
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_migration_while_a_job_writes_loses_nothing_of_it(where: str) -> None:
@@ -77,6 +82,33 @@ def test_runs_are_in_the_order_of_their_numbers_when_the_clock_goes_back(store: 
     assert store.latest_run() == runs[-1]
     history = store.history(case().identity.key, result().measurements[0].metric)
     assert [point.run for point in history] == runs
+
+
+ANOTHER = """
+import sys
+from tests.validation.store.made import case, info, result
+from validation.store import open_store
+with open_store(sys.argv[1]) as store:
+    store.save_results(store.begin_run(info(), [case()]), [result()])
+"""
+
+
+def test_a_process_that_opens_a_file_twice_does_not_lose_its_journal_to_another_process(tmp_path: Path) -> None:
+    """As the dashboard does, to read and to write. Whoever only reads its first bytes ends the locks of both; another
+    process then took itself for the last one, and what was written after that was lost, or the file damaged."""
+    path = tmp_path / "u.db"
+    words = [sys.executable, "-P", "-c", ANOTHER, str(path)]
+    with open_store(path) as store:
+        for turn in range(3):
+            store.save_results(store.begin_run(info(), [case()]), [result()])
+            open_store(path).close()
+            subprocess.run(words, check=True, cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, timeout=60)
+            assert path.with_name("u.db-wal").exists(), "the journal of a file that is open"
+            with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as reader:
+                assert reader.execute("SELECT COUNT(*) FROM measurements").fetchone() == (2 * turn + 2,)
+        assert store.run(6).done == 1
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 @pytest.mark.slow
