@@ -17,6 +17,7 @@ from dashboard import (
     runs_page,
     sign_in,
 )
+from validation.store.errors import StoreError
 
 
 def main() -> None:
@@ -42,6 +43,9 @@ def guarded(show: Callable[[], None]) -> None:
     """The database is not trusted: a value that no command writes ends the one page that shows it, in a sentence."""
     try:
         show()
+    except StoreError as error:
+        elements.heading("This page cannot be shown")
+        elements.paragraph(elements.text(error), "alarm")
     except Exception as error:
         logging.getLogger("upright").exception("a page cannot be shown")
         elements.heading("This page cannot be shown")

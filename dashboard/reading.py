@@ -19,7 +19,7 @@ from validation.report.sentences import worst_meaning
 from validation.review.groups import NOTABLE, Group, Member, waived
 from validation.review.lineage import main_branches
 from validation.store import Baseline, Store, StoredRun, open_store
-from validation.store.errors import StoreError
+from validation.store.errors import DamagedError, StoreError
 from validation.store.overview import BranchState, RunCounts
 
 RECENT = 100  # runs to choose from
@@ -51,6 +51,8 @@ def run(number: int) -> StoredRun | None:
     """None where this database has no such run."""
     try:
         return store().run(number)
+    except DamagedError:
+        raise
     except StoreError:
         return None
 
@@ -300,6 +302,8 @@ def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: 
     try:
         named = [(label, store.result(number)) for label, number in tracks]
         scene, found = tracks_of(store, named, notes=False)
+    except DamagedError:
+        raise
     except StoreError:  # of a database that was made by hand
         return ""
     absent = absent_motions(named)

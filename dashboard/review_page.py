@@ -22,7 +22,7 @@ from validation.report.hints import rerun_arguments
 from validation.report.sentences import describe_allowed, describe_divergence, describe_evidence, reason_of
 from validation.review.groups import STATES, Group, Member, RunRef
 from validation.store import StoredRun
-from validation.store.errors import StoreError
+from validation.store.errors import DamagedError, StoreError
 
 
 def show() -> None:
@@ -67,6 +67,8 @@ def asked_group(run: StoredRun, groups: list[Group]) -> Group | None:
         return known
     try:  # a closed one: links outlive what they are about
         return reading.store().group(run.number, asked)
+    except DamagedError:
+        raise
     except StoreError:
         return None
 

@@ -10,6 +10,7 @@ whole, with every case, which other commands read; and that nothing is left over
 folder for temporary ones or in that of the run. Ends with 1 where any is wrong.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -107,8 +108,12 @@ def left_over(mark: str) -> list[psutil.Process]:
 
 
 def in_memory() -> set[Path]:
-    folder = Path("/dev/shm")
-    return set(folder.iterdir()) if folder.exists() else set()
+    """Of this user: others have servers."""
+    folder, ours = Path("/dev/shm"), set[Path]()
+    for path in folder.iterdir() if folder.exists() else ():
+        with contextlib.suppress(FileNotFoundError):
+            ours |= {path} if path.stat().st_uid == os.getuid() else set()
+    return ours
 
 
 def values_of(file: Path, engines: tuple[str, ...]) -> dict[Any, Any]:

@@ -135,6 +135,8 @@ def arguments(chance: random.Random) -> Iterator[Input]:
                     given.append("bouncing-ball")
                 if words[0] == "compare" and parameter.name not in ("scenarios", "scene"):
                     given.append("bouncing-ball")
+                if words[0] == "versions":  # none, so that nothing is installed
+                    given += ["--to", "0"] if parameter.name == "first" else ["--from", "999"]
                 title = f"{' '.join(words)} {parameter.opts[0] if parameter.opts else parameter.name}"
                 yield Input("arguments", title, given)
     for where in (
@@ -398,7 +400,7 @@ def databases(chance: random.Random) -> Iterator[Input]:
         ("blobs cut short", sql("UPDATE trajectories SET data = substr(data, 1, length(data) / 2)")),
         ("blobs of nothing", sql("UPDATE trajectories SET data = x''")),
         ("motions of other cases", sql("UPDATE cases SET trajectory_key = 'none'")),
-        ("cases of no run", sql("UPDATE cases SET run_id = 999999")),
+        ("cases of no run", sql("UPDATE cases SET run_id = 999999 WHERE run_id = 1")),
         ("runs of the future", sql("UPDATE runs SET started = '9999-12-31 23:59:59'")),
         ("a foreign database", foreign),
         ("an empty file", replaced(b"")),

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, bindparam, select, update
 from validation.review.lineage import Commits, History, main_branches
 from validation.store import models
 from validation.store.connection import insert_new
+from validation.store.stored_json import names_of
 
 Commit, Run = models.Commit, models.Run
 DETACHED = "HEAD"  # what git calls the branch of a bare commit: shared by all of them
@@ -146,7 +147,10 @@ def put_in_order(connection: Connection) -> None:
 
 
 def _commits(connection: Connection) -> Commits:
-    return Commits(connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all())
+    rows = connection.execute(select(Commit.hash, Commit.generation, Commit.parents)).all()
+    for row in rows:
+        names_of(row.parents)
+    return Commits(rows)
 
 
 def save(connection: Connection, history: History, more: Collection[str] = ()) -> None:

@@ -15,6 +15,7 @@ from validation.store.errors import StoreError
 from validation.store.models import record_of
 from validation.store.motions import packed_motion, save_motions
 from validation.store.runs import save_scenes
+from validation.store.stored_json import counts_of, lines_of, pairs_of
 
 NOT_RUN = "not run"  # among the counts of one that was stopped
 
@@ -62,24 +63,24 @@ class Comparisons(Database):
         columns = [column for column in models.Comparison.__table__.columns if column.name != "lines"]
         with self._reading() as connection:
             rows = connection.execute(select(*columns).order_by(models.Comparison.id.desc())).all()
-        return [
-            record_of(
-                StoredComparison,
-                row,
-                number=row.id,
-                when=row.made,
-                names=(row.old, row.new),
-                packages={name: (pair[0], pair[1]) for name, pair in json.loads(row.packages).items()},
-                counts=json.loads(row.counts),
-            )
-            for row in rows
-        ]
+            return [
+                record_of(
+                    StoredComparison,
+                    row,
+                    number=row.id,
+                    when=row.made,
+                    names=(row.old, row.new),
+                    packages=pairs_of(row.packages),
+                    counts=counts_of(row.counts),
+                )
+                for row in rows
+            ]
 
     def comparison_lines(self, number: int) -> list[str]:
         """Of each scenario what it says, as a JSON object. Raises StoreError where there is no such comparison."""
         with self._reading() as connection:
             found = connection.execute(select(models.Comparison.lines).where(models.Comparison.id == number)).scalar()
-        if found is None:
-            known_numbers = ", ".join(str(one.number) for one in self.comparisons()[:8]) or "none yet"
-            raise StoreError(f"comparison {number}: not in this database; it has: {known_numbers}")
-        return found.splitlines()
+            if found is not None:
+                return lines_of(found)
+        known_numbers = ", ".join(str(one.number) for one in self.comparisons()[:8]) or "none yet"
+        raise StoreError(f"comparison {number}: not in this database; it has: {known_numbers}")

@@ -18,12 +18,13 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
+    InvalidRequestError,
     NoSuchModuleError,
     OperationalError,
     SQLAlchemyError,
 )
 
-from validation.store.errors import LostConnectionError, StoreError
+from validation.store.errors import UNREADABLE, DamagedError, LostConnectionError, StoreError
 from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, is_read_only, opened, read_only, read_only_url
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
@@ -112,7 +113,7 @@ def _may_be_ours(cursor: sqlite3.Cursor) -> bool:
 
 @contextmanager
 def reading(engine: Engine, name: str) -> Iterator[Connection]:
-    with in_one_line(name), _connected(engine) as connection, connection.begin():
+    with in_one_line(name), _connected(engine) as connection, connection.begin(), _damage_named(connection, name):
         yield connection
 
 
@@ -130,7 +131,8 @@ def writing(engine: Engine, name: str, *, once: bool = False) -> Iterator[Connec
         try:
             with connection.begin():
                 number = _number_of(connection) if once else None
-                yield connection
+                with _damage_named(connection, name):
+                    yield connection
                 committing = True
         except DBAPIError as error:
             if not (committing and number and error.connection_invalidated and _is_committed(engine, number)):
@@ -246,6 +248,21 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
         if interrupted:
             signal.raise_signal(signal.SIGINT)
+
+
+@contextmanager
+def _damage_named(connection: Connection, name: str) -> Iterator[None]:
+    """Where what is stored cannot be read, as a StoreError that names the value. What fails otherwise goes on."""
+    try:
+        yield
+    except (*UNREADABLE, InvalidRequestError, OperationalError) as error:
+        if isinstance(error, OperationalError) and "decode" not in str(error.orig):
+            raise
+        from validation.store.damage import damage_in  # of all the tables, and what reads them
+
+        if words := damage_in(connection):
+            raise DamagedError(f"{name}: damaged: {words}; restore a copy of it, or give another path") from error
+        raise
 
 
 @contextmanager

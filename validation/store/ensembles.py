@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlalchemy import and_, insert, select
 
 from validation.judging.ensembles import Ensemble, Series
-from validation.judging.outcomes import Counts, What
+from validation.judging.outcomes import Counts
 from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of, row_of
+from validation.store.stored_json import happened_of, numbers_of
 
 
 class Ensembles(Database):
@@ -63,10 +64,8 @@ class Ensembles(Database):
                 .where(models.EnsembleSeries.case_id == found.case_id)
                 .order_by(models.EnsembleSeries.position)
             )
-            series = tuple(
-                record_of(Series, row, values=tuple(float(value) for value in json.loads(row.values))) for row in rows
-            )
-            return record_of(Ensemble, found, series=series, happened=_happened_from_json(found.happened))
+            series = tuple(record_of(Series, row, values=numbers_of(row.values)) for row in rows)
+            return record_of(Ensemble, found, series=series, happened=happened_of(found.happened))
 
 
 def _to_json(values: Iterable[float]) -> str:
@@ -75,9 +74,3 @@ def _to_json(values: Iterable[float]) -> str:
 
 def _happened_to_json(happened: Sequence[Counts] | None) -> str | None:
     return None if happened is None else json.dumps([[*one.what, list(one.counts)] for one in happened])
-
-
-def _happened_from_json(text: str | None) -> tuple[Counts, ...] | None:
-    if text is None:
-        return None
-    return tuple(Counts(what=What(*what), counts=tuple(counts)) for *what, counts in json.loads(text))

@@ -1,8 +1,15 @@
 """What a store cannot do, in one line that says where, what, and what to do."""
 
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, RecursionError, ArithmeticError)
+"""What reading a value that is not what it should be may raise."""
+
 
 class StoreError(RuntimeError):
     """A database that cannot be reached or used, or something asked for that is not in it."""
+
+
+class DamagedError(StoreError):
+    """A stored value that no command writes."""
 
 
 class LostConnectionError(StoreError):

@@ -3,64 +3,27 @@
 A change here needs a migration in `migrations/versions` and a new `HEAD` in `migration`; a test compares the two.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
-from sqlalchemy import DateTime, Double, ForeignKey, Index, LargeBinary, Text, UniqueConstraint
-from sqlalchemy.engine import Dialect
+from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-from sqlalchemy.types import TypeDecorator
 
-
-class Instant(TypeDecorator[datetime]):
-    """A moment: aware in Python, UTC in the database, also where that knows no time zones (SQLite)."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class Words(TypeDecorator[str]):
-    """Text that may come from anywhere: NUL and half surrogates, which databases refuse, are replaced."""
-
-    impl = Text
-    cache_ok = True
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        if value is None or (value.isascii() and "\0" not in value):
-            return value
-        return value.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
-
-    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        return value
-
-
-class Number(TypeDecorator[float]):
-    """A double in which NaN is NULL (SQLite has no NaN)."""
-
-    impl = Double
-    cache_ok = True
-
-    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:
-        return None if value is None or math.isnan(value) else float(value)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> float:
-        return math.nan if value is None else float(value)
+from validation.store.column_types import Blob, Flag, Instant, Measured, Number, Real, Whole, Words, set_required
 
 
 class Base(DeclarativeBase):
-    type_annotation_map: ClassVar = {str: Words, datetime: Instant, float: Double, bytes: LargeBinary}
+    type_annotation_map: ClassVar = {
+        str: Words,
+        int: Whole,
+        bool: Flag,
+        float: Real,
+        datetime: Instant,
+        bytes: Blob,
+    }
 
 
 Record = TypeVar("Record")
@@ -167,10 +130,10 @@ class Case(Base):
     headline: Mapped[str]
     trajectory_hash: Mapped[str]
     trajectory_key: Mapped[str | None] = mapped_column(ForeignKey("trajectories.key"))  # NULL also: was removed since
-    wall_time: Mapped[float]
-    peak_memory: Mapped[float]  # bytes; a double holds them exactly up to 2^53
+    wall_time: Mapped[float] = mapped_column(Measured)
+    peak_memory: Mapped[float] = mapped_column(Measured)  # bytes; a double holds them exactly up to 2^53
     step_count: Mapped[int]
-    stepping_time: Mapped[float]
+    stepping_time: Mapped[float] = mapped_column(Measured)
     happened: Mapped[str | None]  # JSON: outcomes; NULL: not known
     taken_from: Mapped[int] = mapped_column(server_default="0")  # run; 0: simulated
     trace: Mapped[str] = mapped_column(server_default="")
@@ -305,3 +268,6 @@ class Comparison(Base):
     packages: Mapped[str]  # JSON: name -> [old, new], those that differ beside the engines
     counts: Mapped[str]  # JSON: sign -> how many scenarios
     lines: Mapped[str]  # a JSON object a line
+
+
+set_required(Base.metadata)

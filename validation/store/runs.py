@@ -22,6 +22,7 @@ from validation.store.connection import Database, insert_new
 from validation.store.errors import StoreError
 from validation.store.models import record_of, row_of
 from validation.store.motions import packed_motion, save_motions, stored_motions
+from validation.store.stored_json import checked_object, object_of, texts_of
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
 CASE = [getattr(models.Case, field.name) for field in (*fields(Identity), *fields(Case)) if field.name != "identity"]
@@ -147,7 +148,7 @@ class Runs(Database):
         with self._reading() as connection:
             require(connection, run)
             found = connection.execute(select(models.Run.asked).where(models.Run.id == run)).scalar_one()
-            return dict(json.loads(found))
+            return object_of(found)
 
     def asked_likewise(self, run: int, identities: Collection[str]) -> set[str]:
         """Of these identities those that a run has had whose `asked["words"]` are this one's; of before they were kept
@@ -155,7 +156,7 @@ class Runs(Database):
         words = self.asked(run).get("words", {})
         every = select(models.Run.id, models.Run.asked).where(models.Run.id < run).order_by(models.Run.id.desc())
         with self._reading() as connection:
-            alike = [row.id for row in connection.execute(every) if json.loads(row.asked).get("words", {}) == words]
+            alike = [row.id for row in connection.execute(every) if object_of(row.asked).get("words", {}) == words]
             had = select(models.Case.identity_key).where(models.Case.run_id.in_(alike[:LIKEWISE])).distinct()
             return set(connection.execute(had).scalars()) & set(identities)
 
@@ -340,7 +341,7 @@ def runs(connection: Connection, *where: Any, limit: int | None = None) -> list[
     counts = {run: (planned, done) for run, planned, done in connection.execute(counted)}
     found = []
     for row in rows:
-        info = record_of(RunInfo, row, packages=json.loads(row.packages), labels=json.loads(row.labels))
+        info = record_of(RunInfo, row, packages=texts_of(row.packages), labels=texts_of(row.labels))
         planned, done = counts.get(row.id, (0, 0))
         found.append(StoredRun(number=row.id, info=info, finished=row.finished, planned=planned, done=done))
     return found
@@ -354,7 +355,8 @@ def _cases(connection: Connection, run: int, *where: Any) -> list[Case]:
 
 def case_of(row: Row[Any]) -> Case:
     """Of a row with the columns CASE."""
-    return record_of(Case, row, identity=record_of(Identity, row), settings=json.loads(row.settings))
+    checked_object(row.given), checked_object(row.parameters)
+    return record_of(Case, row, identity=record_of(Identity, row), settings=object_of(row.settings))
 
 
 def results(connection: Connection, *where: Any) -> list[Result]:

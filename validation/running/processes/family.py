@@ -83,6 +83,14 @@ def resident(pid: int) -> tuple[int, int]:
         return 0, 0
 
 
+def resident_once(pid: int) -> int:
+    """Bytes likewise, but what several of them share counts once, as a fork shares all at first (Pss, proc(5)); where
+    the kernel does not list that, as `resident`."""
+    if not KERNEL_LISTS_CHILDREN:
+        return resident(pid)[0]
+    return sum(proportional(one) for one in family(pid))
+
+
 def removed(folder: str) -> None:
     """The folder with all in it, whatever it may be allowed."""
     try:
@@ -128,6 +136,17 @@ def children_of(pid: int) -> list[int]:
         for task in Path(f"/proc/{pid}/task").iterdir():
             found += map(int, (task / "children").read_bytes().split())
     return found
+
+
+def proportional(pid: int) -> int:
+    """Bytes resident, each page divided by how many processes have it; 0 once it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(b"Pss:"))
+    except ProcessLookupError:
+        return 0
+    except (OSError, StopIteration):
+        return pages(pid) * PAGE
 
 
 def pages(pid: int) -> int:

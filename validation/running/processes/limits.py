@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from validation.records.text import one_line
-from validation.running.processes.family import resident, written
+from validation.running.processes.family import resident, resident_once, written
 from validation.running.processes.received import MOST_ANSWER
 
 MARK = "UPRIGHT_SERVER"  # environment variable that tells what a server has started from all else
@@ -41,6 +41,8 @@ def limit_files() -> None:
 def used(pid: int, answered: int, allowed: int, folder: str, errors: IO[bytes]) -> tuple[int, tuple[str, str] | None]:
     """Bytes of memory now; and outcome and reason if that, the answer so far, output or files are too many."""
     memory, processes = resident(pid)
+    if memory > allowed and processes > 1:
+        memory = resident_once(pid)
     memory = max(memory, answered)
     amounts = (
         ("out_of_memory", memory, allowed, "resident"),
