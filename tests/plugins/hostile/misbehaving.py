@@ -470,7 +470,7 @@ class WritesNoise(Writes):
     data = LENGTHS.pack(40, 10) + bytes(range(256)) * 4
 
 
-@hostile("announces an answer of an exabyte", reason="longer than")
+@hostile("announces an answer of two exabytes", reason="announces 2305843009213693952 bytes")
 class Announces(Writes):
     data = LENGTHS.pack(2**60, 2**60)
 
@@ -548,13 +548,12 @@ class LimitsFiles(Doing):
 @hostile("a second of the processor", reason="SIGXCPU")
 class LimitsProcessor(Doing):
     def do(self, scene: Any) -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
-        resource.setrlimit(resource.RLIMIT_CPU, (1, 1))
+        resource.setrlimit(resource.RLIMIT_CPU, (1, resource.RLIM_INFINITY))
         while True:
             pass
 
 
-@hostile("no descriptor more, when it is loaded", reason="ended")
+@hostile("no descriptor more, when it is loaded")  # what it fails at is another file from machine to machine
 class LimitsDescriptorsAtImport(Honest):
     def __init__(self) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
@@ -734,7 +733,7 @@ class PrintsAtImport(Honest):
             print("\x1b[2J" * 1000)
 
 
-@hostile("closes all descriptors when it is loaded", reason="ended")
+@hostile("closes all descriptors when it is loaded", reason="the process that imports it")
 class ClosesAllAtImport(Honest):
     def __init__(self) -> None:
         os.closerange(0, 4096)

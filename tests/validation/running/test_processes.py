@@ -25,7 +25,7 @@ from validation.records.trajectory import first_not_finite, from_bytes
 from validation.running.planning import Request, plan_cases
 from validation.running.processes import pool
 from validation.running.processes.executor import Reply
-from validation.running.processes.family import KERNEL_LISTS_CHILDREN, children_of, resident
+from validation.running.processes.family import KERNEL_LISTS_CHILDREN, children_of, kill, resident, resident_once
 from validation.running.processes.pool import ATTEMPTS, Pool, own
 from validation.running.processes.processor import left_alone
 from validation.running.runner import Limits, execute, measuring_remotes
@@ -183,6 +183,30 @@ def test_a_case_whose_process_somebody_kills_is_simulated_again(which: str) -> N
     assert eventually_gone(before, "20.25")
 
 
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list children")
+def test_a_simulation_that_is_started_again_has_the_rest_of_its_time_and_the_reason_names_the_limit() -> None:
+    results: list[Result] = []
+    with Pool() as pool:
+        request = Request(scenario=scenario_of("slide-to-roll"), engine=engine_of("broken:fault=hang"))
+        plans = plan_cases(pool, [request])
+        [remote] = [one for one in pool.remotes if one.what == "broken"]
+
+        def end_it() -> None:
+            while not (children := children_of(remote.process.pid)):
+                time.sleep(0.01)
+            time.sleep(1.0)
+            os.kill(children[0], signal.SIGKILL)
+
+        killing = threading.Thread(target=end_it)
+        killing.start()
+        execute(pool, plans, LIMITS, results.append)
+        killing.join()
+    [result] = results
+    assert (result.outcome, result.reason) == ("timed_out", "killed after 3 s, the limit of wall-clock time")
+    assert result.wall_time < 2.9, "of the second attempt"
+
+
 def test_a_server_that_is_killed_while_it_imports_is_started_again_so_often() -> None:
     with Pool() as pool:
         for kills in (1, ATTEMPTS):
@@ -275,6 +299,23 @@ def test_memory_is_that_of_a_process_with_all_that_it_started():
         shell.stdin.close()
     assert 60 * 2**20 < found < 120 * 2**20
     assert resident(shell.pid)[0] == 0
+
+
+@pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list what a process started")
+def test_what_forks_share_counts_once():
+    """Eight forks of a Python with 60 MiB: 9 times as much, page by page, and not much more than once in memory."""
+    script = (
+        "import os, sys, time\nx = b'x' * (60 * 2**20)\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        "        time.sleep(60)\nprint(1, flush=True)\nsys.stdin.read()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", script], **pipes, start_new_session=True) as parent:
+        parent.stdout.readline()
+        whole, once = resident(parent.pid)[0], resident_once(parent.pid)
+        kill(parent.pid)
+        parent.stdin.close()
+    assert whole > 9 * 60 * 2**20 and 60 * 2**20 < once < 150 * 2**20
+    assert resident_once(parent.pid) == 0
 
 
 class Watched(Pool):

@@ -269,11 +269,11 @@ class Server:
         child.peak_memory = max(child.peak_memory, peak)
         wall = time.perf_counter() - child.started
         killed_by_others = status == signal.SIGKILL and child.killed is None and child.inbox is None
-        left = child.request.get("time_limit", TIME_LIMIT) - wall
-        if killed_by_others and child.attempt < ATTEMPTS and left > 0.0:
+        spent = child.request.get("spent", 0.0) + wall
+        if killed_by_others and child.attempt < ATTEMPTS and spent < child.request.get("time_limit", TIME_LIMIT):
             child.errors.close()
             removed(child.folder)
-            self.start(child.request | {"time_limit": left}, child.body, child.attempt + 1)
+            self.start(child.request | {"spent": spent}, child.body, child.attempt + 1)
             return
         header: dict[str, Any] = {"id": child.request["id"], "wall_time": wall, "peak_memory": child.peak_memory}
         body = b""
@@ -305,7 +305,7 @@ class Server:
             return
         now, limit = time.perf_counter(), child.request.get("time_limit", TIME_LIMIT)
         idle = child.inbox is not None and child.asked <= 0
-        if now - child.started > limit and not idle:
+        if now - child.started + child.request.get("spent", 0.0) > limit and not idle:
             child.killed = ("timed_out", f"killed after {limit:g} s, the limit of wall-clock time")
         elif now - child.checked_at >= POLL:
             child.checked_at = now
