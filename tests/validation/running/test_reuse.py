@@ -149,7 +149,7 @@ def test_an_engine_that_gives_something_else_is_given_up_and_all_of_it_is_simula
 
 def test_two_in_a_hundred_are_simulated_all_the_same_others_in_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    checked = [reuse.checked_of(run, {key: 0.1 for key in map(str, range(5000))}) for run in (1, 2)]
+    checked = [reuse.checked_of(run, dict.fromkeys(map(str, range(5000)), 0.1)) for run in (1, 2)]
     assert all(60 < len(keys) < 140 for keys in checked) and checked[0] != checked[1]
 
 
