@@ -37,6 +37,12 @@ def mul(a: Any, b: Any) -> Any:
     return np.einsum("...ij,j->...i" if b.ndim == 1 else "...ij,...jk->...ik", a, b)
 
 
+def cross(a: Array, b: Array) -> Array:
+    """a x b of (..., 3); several times quicker than numpy's for short arrays."""
+    ax, ay, az, bx, by, bz = a[..., 0], a[..., 1], a[..., 2], b[..., 0], b[..., 1], b[..., 2]
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)
+
+
 def norm(x: ArrayLike) -> float:
     """The root of the sum of squares of all entries."""
     flat = np.asarray(x, dtype=np.float64).ravel()

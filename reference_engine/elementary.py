@@ -9,7 +9,7 @@ off to the nearest entry of a table, which is known to twice the digits, and a s
 tables are computed from integers of 200 bits when this module is imported.
 
 All take numbers or arrays and give floats or arrays. `sine_cosine_of` and `angle_of` are also compiled, as they stand:
-`elementary_kernels.py`.
+`elementary_kernels.py`. Where that is loaded, sines and cosines are computed by it.
 """
 
 import math
@@ -204,10 +204,26 @@ def _plain(value: Any) -> Any:
     return value if getattr(value, "ndim", 0) else float(value)
 
 
+COMPILED: dict[Any, Any] = {}
+"""`sine_cosine_of` -> the same, compiled, of the numbers out[0] in (2, N): their cosines in their place, and sines."""
+
+
+def sine_cosine(x: Any) -> Any:
+    """(sin x, cos x): both cost as much as one."""
+    sine, cosine = _sine_cosine(x)
+    return _plain(sine), _plain(cosine)
+
+
 def _sine_cosine(x: Any) -> Any:
-    if isinstance(x, float) and abs(x) <= MANY_TURNS:  # the same with less ado
+    evaluate = COMPILED.get(sine_cosine_of)
+    if isinstance(x, float) and abs(x) <= MANY_TURNS and evaluate is None:  # the same with less ado
         return sine_cosine_of(x)
     x = np.asarray(x, dtype=np.float64)
+    if evaluate is not None and (x.flags.c_contiguous or x.ndim < 2):  # numpy's results have the order of others
+        out = np.empty((2, *x.shape))
+        out[0] = x
+        evaluate(out.reshape(2, -1))
+        return out[1], out[0]
     few = np.abs(x) <= MANY_TURNS
     if np.all(few):
         return sine_cosine_of(x)

@@ -24,13 +24,17 @@ def cosine_and_sine(x):
 
 
 @entry
-def evaluate(x, out):
-    for i in range(x.shape[0]):
-        out[0, i], out[1, i] = cosine_and_sine(x[i])
+def evaluate(out):
+    for i in range(out.shape[1]):
+        out[0, i], out[1, i] = cosine_and_sine(out[0, i])
+
+
+elementary.COMPILED[elementary.sine_cosine_of] = evaluate
 
 
 def cosines_and_sines(angle: Array) -> Array:
     """(2, N) of angles (N,), ten times as fast as `elementary` for a few."""
     out = np.empty((2, len(angle)))
-    evaluate(np.ascontiguousarray(angle), out)
+    out[0] = angle
+    evaluate(out)
     return out

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
-from reference_engine.dense import mul, norm
+from reference_engine.dense import cross, mul, norm
 from reference_engine.elementary import squared
 from scenarios.fields import Data, Length, Name, NonNegative, Number, Positive, not_stated
 
@@ -145,11 +145,11 @@ def spatial_wrenches(
         return _rotate(orientation[i], v)
 
     def moving(i: int, arm: Array) -> tuple[Array, Array]:
-        return position[i] + arm, velocity[i] + np.cross(spin[i], arm)
+        return position[i] + arm, velocity[i] + cross(spin[i], arm)
 
     def apply(i: int, arm: Array, f: Array) -> None:
         force[i] += f
-        torque[i] += np.cross(arm, f)
+        torque[i] += cross(arm, f)
 
     _apply_all(scene, time, turn, moving, apply)
     force[~free] = 0.0
@@ -236,11 +236,11 @@ def _drag(scene: Scene, velocity: Array) -> Array:
 
 
 def _turn(angle: float, v: Array) -> Array:
-    c, s = elementary.cos(angle), elementary.sin(angle)
+    s, c = elementary.sine_cosine(angle)
     return np.array([c * v[0] - s * v[1], s * v[0] + c * v[1]])
 
 
 def _rotate(q: Array, v: Array) -> Any:
     """q v q*, with q = (w, u): v + 2 u x (u x v + w v)."""
     u = q[1:]
-    return v + 2.0 * np.cross(u, np.cross(u, v) + q[0] * v)
+    return v + 2.0 * cross(u, cross(u, v) + q[0] * v)

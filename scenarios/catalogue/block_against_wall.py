@@ -94,7 +94,7 @@ class Fall:
 
     def _centre(self, theta: Array | float) -> tuple[Array, Array, Array, Array]:
         """X, Y and their derivatives by theta."""
-        c, s = elementary.cos(theta), elementary.sin(theta)
+        s, c = elementary.sine_cosine(theta)
         return self.a * s + self.b * c, self.a * c + self.b * s, self.a * c - self.b * s, self.b * c - self.a * s
 
     def _centre_acceleration(self, state: Array) -> tuple[Array, Array]:

@@ -42,7 +42,7 @@ def motion(theta_1: float, theta_2: float, end: float) -> DenseSolution:
 
 def rate(time: Array, state: Array, g: float = G) -> Array:
     theta_1, theta_2, omega_1, omega_2 = state
-    c, s = elementary.cos(theta_1 - theta_2), elementary.sin(theta_1 - theta_2)
+    s, c = elementary.sine_cosine(theta_1 - theta_2)
     torque_1 = -0.5 * s * squared(omega_2) - 1.5 * g * elementary.sin(theta_1)
     torque_2 = 0.5 * s * squared(omega_1) - 0.5 * g * elementary.sin(theta_2)
     determinant = 4.0 / 9.0 - 0.25 * squared(c)
@@ -54,8 +54,8 @@ def rate(time: Array, state: Array, g: float = G) -> Array:
 def poses(angles: Array) -> Array:
     """(S, 2, 3) of angles (2, S): a rod hanging straight down has angle 0."""
     theta_1, theta_2 = angles
-    s_1, c_1 = elementary.sin(theta_1), elementary.cos(theta_1)
-    s_2, c_2 = elementary.sin(theta_2), elementary.cos(theta_2)
+    s_1, c_1 = elementary.sine_cosine(theta_1)
+    s_2, c_2 = elementary.sine_cosine(theta_2)
     upper = np.stack([0.5 * s_1, -0.5 * c_1, theta_1], axis=-1)
     lower = np.stack([s_1 + 0.5 * s_2, -c_1 - 0.5 * c_2, theta_2], axis=-1)
     return np.stack([upper, lower], axis=1)

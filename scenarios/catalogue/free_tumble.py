@@ -15,7 +15,7 @@ Sources: Euler's equations (Goldstein, Classical Mechanics, ch. 5); recurrences 
 """
 
 import math
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Annotated, Literal
 
 import numpy as np
@@ -120,7 +120,12 @@ def attitude(inertia: tuple[float, float, float], spin: tuple[float, float, floa
     return state[:, 3:], state[:, :3]
 
 
-dot = partial(np.einsum, "i,i->")  # what `mul` does with vectors, in half the time
+P, Q, R, W, X, Y, Z = range(7)
+LEFT, RIGHT = map(list, zip(
+    (Q, R), (R, P), (P, Q), (X, P), (Y, Q), (Z, R), (W, P), (Y, R), (Z, Q), (W, Q), (Z, P), (X, R), (W, R), (X, Q),
+    (Y, P),
+))  # fmt: skip
+"""The products in the equations above, row by row."""
 
 
 @lru_cache(maxsize=16)
@@ -134,19 +139,19 @@ def _taylor(inertia: tuple[float, float, float], spin: tuple[float, float, float
     series = np.empty((math.floor(end / step) + 1, 7, ORDER + 1))
     for c in series:
         c[:, 0] = state
-        p, q, r, w, x, y, z = c
-        for k in range(ORDER):
-            head, tail = slice(0, k + 1), slice(k, None, -1)
-            P, Q, R = p[tail], q[tail], r[tail]
-            n = k + 1
+        for n in range(1, ORDER + 1):
+            products = np.einsum("ik,ik->i", c[LEFT][:, :n], c[RIGHT][:, n - 1 :: -1]).tolist()
+            qr, rp, pq, xp, yq, zr, wp, yr, zq, wq, zp, xr, wr, xq, yp = products
             half = 0.5 / n
-            p[n] = (I2 - I3) / I1 * dot(q[head], R) / n
-            q[n] = (I3 - I1) / I2 * dot(r[head], P) / n
-            r[n] = (I1 - I2) / I3 * dot(p[head], Q) / n
-            w[n] = -half * (dot(x[head], P) + dot(y[head], Q) + dot(z[head], R))
-            x[n] = half * (dot(w[head], P) + dot(y[head], R) - dot(z[head], Q))
-            y[n] = half * (dot(w[head], Q) + dot(z[head], P) - dot(x[head], R))
-            z[n] = half * (dot(w[head], R) + dot(x[head], Q) - dot(y[head], P))
+            c[:, n] = (
+                (I2 - I3) / I1 * qr / n,
+                (I3 - I1) / I2 * rp / n,
+                (I1 - I2) / I3 * pq / n,
+                -half * (xp + yq + zr),
+                half * (wp + yr - zq),
+                half * (wq + zp - xr),
+                half * (wr + xq - yp),
+            )
         state = mul(c, powers)
     return step, series
 

@@ -50,7 +50,8 @@ class Ellipse(NamedTuple):
 
     def height(self, tilt: Array) -> tuple[Array, Array, Array]:
         """h, h', h'' at tilts."""
-        k, s, c = squared(self.a) - squared(self.c), elementary.sin(tilt), elementary.cos(tilt)
+        k = squared(self.a) - squared(self.c)
+        s, c = elementary.sine_cosine(tilt)
         h = np.sqrt(squared(self.a) * squared(s) + squared(self.c) * squared(c))
         slope = k * s * c / h
         return h, slope, (k * (squared(c) - squared(s)) - squared(slope)) / h

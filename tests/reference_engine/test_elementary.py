@@ -90,13 +90,15 @@ def test_an_array_has_the_bits_of_its_numbers(function: Callable[..., object]) -
     assert function(ANGLES).tolist() == [function(x) for x in ANGLES.tolist()]  # type: ignore[attr-defined]
 
 
-def test_kernels_have_the_bits_of_python() -> None:
+def test_kernels_have_the_bits_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.concatenate([ANGLES, SMALL, [0.0, -0.0, 1e7, 1e300, math.pi, math.inf, math.nan]])
     y = np.roll(x, 3)
     angle = np.array([angle_of(*point) for point in zip(y, x)])
-    for mine, other in zip(
-        (*cosines_and_sines(x), angle), (elementary.cos(x), elementary.sin(x), elementary.atan2(y, x))
-    ):
+    turned = elementary.sine_cosine(np.stack([x, y]).T)  # whose order is not C's
+    compiled = (*cosines_and_sines(x), angle, elementary.sin(x), elementary.cos(x), *turned)
+    monkeypatch.setattr(elementary, "COMPILED", {})
+    python = (elementary.cos(x), elementary.sin(x), elementary.atan2(y, x), elementary.sin(x), elementary.cos(x))
+    for mine, other in zip(compiled, (*python, *elementary.sine_cosine(np.stack([x, y]).T)), strict=True):
         assert np.array_equal(mine, other, equal_nan=True) and np.array_equal(np.signbit(mine), np.signbit(other))
 
 

@@ -42,8 +42,9 @@ def cone_violation(o: Observation) -> float | None:
     if balanced is None:
         return math.nan
     members = (*o.scene.bodies, *o.scene.boundaries)
-    pairs, law = np.unique(np.stack([contacts.a, contacts.b], axis=1), axis=0, return_inverse=True)
-    mu = np.array([o.scene.pair_law(members[a], members[b])[0] for a, b in pairs])[law.reshape(-1)]
+    pairs, law = np.unique(contacts.a * len(members) + contacts.b, return_inverse=True)
+    sides = (divmod(pair, len(members)) for pair in pairs.tolist())
+    mu = np.array([o.scene.pair_law(members[a], members[b])[0] for a, b in sides])[law.reshape(-1)]
     j_n = np.einsum("ci,ci->c", contacts.impulse, contacts.normal)
     j_t = length(contacts.impulse - j_n[:, None] * contacts.normal)
     m = np.append(np.where(free(o), free_mass(o), math.inf), np.full(len(o.scene.boundaries), math.inf))

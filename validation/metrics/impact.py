@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.dense import mul, norm, roots
+from reference_engine.dense import cross, mul, norm, roots
 from reference_engine.elementary import squared
-from validation.metrics.axes import cross, to_body_axes
+from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import applied_wrenches, flight, outer_acceleration, outer_spin_rate
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, bounding_radius, free, free_inertia, length, shared

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from reference_engine import elementary
-from validation.metrics.axes import cross
+from reference_engine.dense import cross
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, length
 from validation.records.trajectory import PlanarTrajectory
@@ -51,7 +51,7 @@ def anchor(o: Observation, name: str | None, point: tuple[float, ...]) -> Array:
     i = next(i for i, body in enumerate(o.scene.bodies) if body.name == name)
     position = o.trajectory.position[:, i]
     if isinstance(o.trajectory, PlanarTrajectory):
-        c, s = elementary.cos(o.trajectory.angle[:, i]), elementary.sin(o.trajectory.angle[:, i])
+        s, c = elementary.sine_cosine(o.trajectory.angle[:, i])
         return position + np.column_stack([c * point[0] - s * point[1], s * point[0] + c * point[1]])
     w, u = o.trajectory.orientation[:, i, :1], o.trajectory.orientation[:, i, 1:]
     arm = np.broadcast_to(np.array(point), u.shape)

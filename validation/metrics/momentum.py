@@ -13,9 +13,9 @@ record does not say which it was, so the angular momentum is read both ways.
 
 import numpy as np
 
-from reference_engine.dense import mul
+from reference_engine.dense import cross, mul
 from scenarios.scene import Damping, Scene
-from validation.metrics.axes import cross, moment, to_body_axes, to_world_axes, turned
+from validation.metrics.axes import moment, to_body_axes, to_world_axes, turned
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length
 from validation.records.trajectory import PlanarTrajectory

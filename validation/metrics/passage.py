@@ -121,7 +121,7 @@ def seen_from(o: Observation, body: int, sample: int, vector: Array) -> Array:
     if body >= len(o.scene.bodies):
         return vector
     if isinstance(t, PlanarTrajectory):
-        c, s = elementary.cos(t.angle[sample, body]), elementary.sin(t.angle[sample, body])
+        s, c = elementary.sine_cosine(t.angle[sample, body])
         return np.array([c * vector[0] + s * vector[1], c * vector[1] - s * vector[0]])
     return to_body_axes(t.orientation[sample, body], vector)
 

@@ -50,13 +50,13 @@ class Linkage:
 
     def centres(self, angles: Array) -> Array:
         """(S, B, 3) poses, of angles (n, S)."""
-        at = self.offsets[:, None] + mul(self.arrows, elementary.cos(angles) + 1j * elementary.sin(angles))
+        at = self.offsets[:, None] + mul(self.arrows, turns(angles))
         turned = np.array([angles[k] if k != NO_ANGLE else np.zeros(angles.shape[1]) for k in self.turning])
         return np.stack([at.real, at.imag, turned], axis=-1).transpose(1, 0, 2)
 
     def along(self, angles: Array) -> tuple[Array, Array]:
         """K and K' (n, N), of angles (n, N)."""
-        e = elementary.cos(angles) + 1j * elementary.sin(angles)
+        e = turns(angles)
         G = -np.einsum("kj,jn->nkj", self.loops, e).imag  # Re of i w e
         K = np.ones_like(angles)
         K[1:] = solve(G[:, :, 1:], -G[:, :, :1])[..., 0].T
@@ -79,7 +79,7 @@ class Linkage:
 
     def acceleration(self, angles: Array, speed: Array, K: Array, K2: Array) -> Array:
         """(N,) of the first angle, d'Alembert's principle along it; angles (n, N), K and K' there."""
-        e = elementary.cos(angles) + 1j * elementary.sin(angles)
+        e = turns(angles)
         first, second = mul(self.arrows, 1j * K * e), mul(self.arrows, 1j * K2 * e - squared(K) * e)
         m, about = self.masses[:, None], self.inertias[:, None]
         turn = [(K[k], K2[k]) if k != NO_ANGLE else (0.0 * speed, 0.0 * speed) for k in self.turning]
@@ -128,6 +128,12 @@ def linkage_scenario(
         goal=Goal(name=name, unit="m", exact=at_goal, measure=coordinate_at(GOAL_TIME, body, axis)),
         headline="energy_drift",
     )
+
+
+def turns(angles: Array) -> Complex:
+    """exp(i phi)."""
+    sine, cosine = elementary.sine_cosine(angles)
+    return np.asarray(cosine + 1j * sine)
 
 
 # numpy multiplies complex numbers by other code on other processors.

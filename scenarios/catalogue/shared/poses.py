@@ -30,7 +30,8 @@ def poses_in_plane(scene: Scene, motion: Callable[[Array], Array]) -> Callable[[
         x, up, half = planar[..., 0], planar[..., 1], planar[..., 2] / 2.0
         poses[:, :M, 0], poses[:, :M, 2] = x, up
         turn = np.zeros((S, M, 4))
-        turn[..., 0], turn[..., 2] = elementary.cos(half), 0.0 - elementary.sin(half)
+        sine, turn[..., 0] = elementary.sine_cosine(half)
+        turn[..., 2] = 0.0 - sine
         turn[np.isnan(half)] = np.nan
         poses[:, :M, 3:] = turn
         return poses

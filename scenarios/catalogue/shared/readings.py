@@ -5,7 +5,7 @@ of 1 m at 50 samples a second): polynomials through the neighbouring samples do 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def value_at(time: Array, value: Array, at: float) -> float:
         return math.nan
     first = int(np.clip(np.searchsorted(time, at) - 3, 0, len(time) - 6))
     nodes = slice(first, first + 6)
-    return _lagrange(time[nodes], value[nodes], at)
+    return _lagrange(time[nodes].tolist(), value[nodes].tolist(), at)
 
 
 def crossings(time: Array, value: Array, level: float, *, rising: bool, nodes: tuple[int, ...] = AROUND) -> list[float]:
@@ -40,10 +40,11 @@ def crossings(time: Array, value: Array, level: float, *, rising: bool, nodes: t
     found = []
     for k in np.flatnonzero((height[:-1] < 0.0) & (height[1:] >= 0.0)):
         members = np.clip(k + np.array(nodes), 0, len(time) - 1)
-        t, h = time[members], height[members]
-        straight = time[k] - height[k] * (time[k + 1] - time[k]) / (height[k + 1] - height[k])
-        smooth = len(set(members.tolist())) == len(nodes) and _lagrange(t, h, time[k + 1]) >= 0.0
-        found.append(_root(t, h, time[k], time[k + 1]) if smooth else float(straight))
+        t, h = time[members].tolist(), height[members].tolist()
+        start, end = float(time[k]), float(time[k + 1])
+        straight = start - height[k] * (end - start) / (height[k + 1] - height[k])
+        smooth = len(set(members.tolist())) == len(nodes) and _lagrange(t, h, end) >= 0.0
+        found.append(_root(t, h, start, end) if smooth else float(straight))
     return found
 
 
@@ -68,16 +69,15 @@ def _distinct(time: Array, value: Array) -> tuple[Array, Array]:
     return time, value[first]
 
 
-def _lagrange(t: Array, v: Array, at: float) -> float:
+def _lagrange(t: Sequence[float], v: Sequence[float], at: float) -> float:
     """The polynomial through the points (t, v), at `at`."""
     total = 0.0
-    for i in range(len(t)):
-        others = np.delete(t, i)
-        total += v[i] * float(np.prod((at - others) / (t[i] - others)))
+    for i, node in enumerate(t):
+        total += v[i] * math.prod((at - other) / (node - other) for k, other in enumerate(t) if k != i)
     return total
 
 
-def _root(t: Array, v: Array, low: float, high: float) -> float:
+def _root(t: Sequence[float], v: Sequence[float], low: float, high: float) -> float:
     """Where the polynomial rises through 0 in [low, high], by bisection to round-off."""
     for _ in range(60):
         middle = 0.5 * (low + high)

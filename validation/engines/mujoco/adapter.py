@@ -32,6 +32,7 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
+from reference_engine.dense import cross
 from scenarios.scene import Scene
 from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.model import (
@@ -177,6 +178,13 @@ class World(recorder.SceneWorld):
         self._applied = False  # whether forces that are not the scene's act in the next step
         self._extra = np.zeros_like(self.data.xfrc_applied)
         self._qpos, self._qvel = self.data.qpos, self.data.qvel
+        # Of those that hang on joints: body, the model's body, its first coordinate, parent, and in the plane how far
+        # one that slides is turned for good.
+        self._hung = [
+            (link.body, self.layout.body_id[link.body], q, link.parent,
+             start_turn(scene, link) if self.planar and link.slides else None)
+            for link, q in zip(self.layout.links, self.layout.link_q)
+        ]  # fmt: skip
         self.set_state(*self.start)
 
     def step(self, *, watched: bool) -> None:
@@ -224,19 +232,18 @@ class World(recorder.SceneWorld):
 
     def _links(self) -> list[Array]:
         """One state, with bodies that hang on joints, whose poses MuJoCo derives."""
-        model, data, layout, six = self.model, self.data, self.layout, np.zeros(6)
+        model, data, six = self.model, self.data, np.zeros(6)
         state = [part[0] for part in self.decode(self._bytes(), 1)]
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
-        for link, q in zip(layout.links, layout.link_q):
-            number, i = layout.body_id[link.body], link.body
+        for i, number, q, parent, turn in self._hung:
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
             if self.planar:
                 pose, twist = state
                 pose[i, :2] = data.xpos[number, :2]
-                turned = start_turn(self.scene, link) if link.slides else data.qpos[q]
-                pose[i, 2] = turned + (0.0 if link.parent is None else pose[link.parent, 2])
+                turned = data.qpos[q] if turn is None else turn
+                pose[i, 2] = turned + (0.0 if parent is None else pose[parent, 2])
                 twist[i] = six[3], six[4], six[2]
             else:
                 state[0][i], state[1][i] = data.xpos[number], data.xquat[number]
@@ -283,7 +290,7 @@ class World(recorder.SceneWorld):
 
     # --- contacts ---
 
-    def contacts(self) -> recorder.Rows:
+    def contacts(self) -> recorder.Rows | None:
         """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
 
         Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
@@ -291,23 +298,24 @@ class World(recorder.SceneWorld):
         model, data, layout = self.model, self.data, self.layout
         contact = data.contact
         solved = np.flatnonzero(contact.exclude == 0)
-        geoms = np.stack([contact.geom1, contact.geom2], axis=1)[solved]
-        pairs, frames = layout.member[geoms].reshape(-1, 2), contact.frame.reshape(-1, 3, 3)[solved]
+        if not solved.size:
+            return None
+        a, b = layout.member[contact.geom1[solved]], layout.member[contact.geom2[solved]]
+        frames = contact.frame.reshape(-1, 3, 3)[solved]
         impulses = np.full((solved.size, 3), np.nan)
         if self._knows_forces:
             force = np.zeros((solved.size, 6))
             for row, k in zip(force, solved.tolist()):
                 mujoco.mj_contactForce(model, data, k, row)
             impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * self.dt
-        a, b = pairs.T
         return self.in_dimension(a, b, contact.pos[solved], frames[:, 0], contact.dist[solved], impulses)
 
 
 def rotated(orientation: Array, vector: Array) -> Array:
     """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
     axis = orientation[..., 1:]
-    twice = 2.0 * np.cross(axis, vector)
-    return vector + orientation[..., :1] * twice + np.cross(axis, twice)
+    twice = 2.0 * cross(axis, vector)
+    return vector + orientation[..., :1] * twice + cross(axis, twice)
 
 
 def _check_warnings(data: Any) -> None:

@@ -5,7 +5,7 @@ concave shape: a bowl or hollow sphere is as many planes.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -41,7 +41,7 @@ OPTIONS = (
     "impratio", "iterations", "tolerance", "noslip_iterations", "cone", "jacobian", "ls_iterations", "ccd_tolerance",
 )  # fmt: skip
 AS_WRITTEN = {"euler": "Euler", "rk4": "RK4", "newton": "Newton", "cg": "CG", "pgs": "PGS"}
-PLANE_SIZE = (0.0, 0.0, 1.0)  # no end in x and y
+PLANE_SIZE = "0 0 1"  # no end in x and y
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +66,18 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
     """
     root = ElementTree.Element("mujoco")
     _add_options(root, scene, dt, settings)
+    default = _add(root, "default")
     world, asset, contact, tendon, equality = (
         _add(root, part) for part in ("worldbody", "asset", "contact", "tendon", "equality")
     )
     links, loops = joint_forest(scene)
     nodes = _add_bodies(world, scene, links)
-    laws = _ContactLaws(contact, scene, dt, settings)
+    laws = _ContactLaws(default, contact, scene, dt, settings)
     bodies: tuple[Any, ...] = scene.bodies
     for i, body in enumerate(bodies):
-        for shape in _body_geoms(asset, body.shape, f"b{i}"):
-            laws.add_geom(nodes[i], i, shape)
+        laws.add_geoms(nodes[i], i, _body_geoms(asset, body.shape, f"b{i}"))
     for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-        for shape in _boundary_geoms(boundary, settings):
-            laws.add_geom(world, j, shape)
+        laws.add_geoms(world, j, _boundary_geoms(boundary, settings))
     laws.close()
     ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and is_effective(scene, j))]
     _add_ties(tendon, equality, scene, ties, [*nodes, world], settings)
@@ -91,13 +90,11 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
 
 def _add(parent: Any, tag: str, **given: Any) -> Any:
     """An element with these attributes, in MuJoCo's text."""
-    texts = {
-        name: value
-        if isinstance(value, str)
-        else " ".join(repr(number) for number in np.atleast_1d(np.asarray(value)).ravel().tolist())
-        for name, value in given.items()
-    }
-    return ElementTree.SubElement(parent, tag, texts)
+    return ElementTree.SubElement(parent, tag, {name: _text(value) for name, value in given.items()})
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else " ".join(map(repr, np.ravel(value).tolist()))
 
 
 # --- options ------------------------------------------------------------------------------------------
@@ -222,7 +219,7 @@ class _ContactLaws:
     contact is compliant every pair is listed, with a spring and damper of its own.
     """
 
-    def __init__(self, contact: Any, scene: Scene, dt: float, settings: Settings) -> None:
+    def __init__(self, default: Any, contact: Any, scene: Scene, dt: float, settings: Settings) -> None:
         self.geoms: list[int] = []  # the member of each geom, in the order they were added
         self._contact, self._scene = contact, scene
         self._laws = PairLaws(scene)
@@ -230,22 +227,15 @@ class _ContactLaws:
         self._friction = None if compliant else self._laws.shape_values("friction", "max")
         self._stiffest = 1.0 / (2.0 * dt) ** 2
         self._solref, self._solimp = _softness(settings)
+        meets = int(self._friction is not None)
+        _add(default, "geom", solref=self._solref, solimp=self._solimp, contype=meets, conaffinity=meets)
 
-    def add_geom(self, node: Any, member: int, shape: dict[str, Any]) -> None:
+    def add_geoms(self, node: Any, member: int, shapes: Iterable[dict[str, Any]]) -> None:
         mu = 0.0 if self._friction is None else self._friction[member]
-        _add(
-            node,
-            "geom",
-            name=f"g{len(self.geoms)}",
-            **shape,
-            condim=_dimensions(mu),
-            friction=[mu, 0.0, 0.0],
-            solref=self._solref,
-            solimp=self._solimp,
-            contype=int(self._friction is not None),
-            conaffinity=int(self._friction is not None),
-        )
-        self.geoms.append(member)
+        condim, friction = _text(_dimensions(mu)), _text([mu, 0.0, 0.0])
+        for shape in shapes:
+            _add(node, "geom", name=f"g{len(self.geoms)}", **shape, condim=condim, friction=friction)
+            self.geoms.append(member)
 
     def close(self) -> None:
         """List the pairs where that is needed, or else those that do not meet."""

@@ -26,6 +26,7 @@ with rapier3d 0.36.1):
 from __future__ import annotations
 
 import importlib.metadata
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -59,6 +60,7 @@ LOCKED = {
     "hinge": Axes.LOCKED_REVOLUTE_AXES,
     "slider": Axes.LOCKED_PRISMATIC_AXES,
 }
+UNKNOWN = (math.nan, math.nan, math.nan)  # impulse along the normal and the two tangents
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
@@ -243,17 +245,16 @@ class RapierWorld(MaximalWorld):
         self._forced.clear()
         if self.planar:
             for body in self._moving:
-                x, y, z = body.translation
-                if abs(z) > OUT_OF_PLANE:
-                    vx, vy, _ = body.linvel
+                if abs(body.translation.z) > OUT_OF_PLANE:
+                    (x, y, _), (vx, vy, _) = body.translation, body.linvel
                     body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
 
     def body_states(self) -> Iterator[BodyState]:
         if not self._world.quarantine.is_empty():
             raise NotFiniteError("Rapier put a body out of the world because its state was not finite")
         for body in self._moving:
-            q = body.rotation
-            yield tuple(body.translation), (q.w, q.i, q.j, q.k), tuple(body.linvel), tuple(body.angvel)
+            x, y, z, w = body.rotation.to_tuple()
+            yield body.translation.to_tuple(), (w, x, y, z), body.linvel.to_tuple(), body.angvel.to_tuple()
 
     def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
         forced = self._bodies[body]
@@ -277,24 +278,25 @@ class RapierWorld(MaximalWorld):
         for pair in self._world.narrow_phase.contact_pairs():
             first, second = colliders[pair.collider1], colliders[pair.collider2]
             members = int(first.user_data), int(second.user_data)
-            merged = pair.has_any_active_contact and not any(m.data.solver_contacts for m in pair.manifolds)
-            for manifold in pair.manifolds:
-                normal = np.array(tuple(manifold.data.normal))
-                across, along = _tangents(normal)
-                solved = {contact.contact_id for contact in manifold.data.solver_contacts}
+            found = [(manifold, manifold.data) for manifold in pair.manifolds]
+            merged = pair.has_any_active_contact and not any(data.solver_contacts for _, data in found)
+            known = not merged and (self._coulomb or self.laws.of(*members)[0] == 0.0)
+            for manifold, data in found:
+                solved = {contact.contact_id for contact in data.solver_contacts}
+                if not merged and not solved:
+                    continue
+                normal, of_first, of_second = data.normal.to_tuple(), first.position, second.position
                 for contact in manifold.points:
-                    if not merged and contact.contact_id not in solved:
-                        continue
-                    ends = (
-                        np.array(tuple(end.position.transform_point(own)))
-                        for end, own in ((first, contact.local_p1), (second, contact.local_p2))
-                    )
-                    impulse = np.full(3, np.nan)
-                    if not merged and (self._coulomb or self.laws.of(*members)[0] == 0.0):
-                        t, u = contact.tangent_impulse
-                        impulse = normal * contact.impulse + along * t + across * u
-                    rows.append((*members, sum(ends) / 2, normal, contact.dist, impulse))
-        return self.contact_rows(rows)
+                    if merged or contact.contact_id in solved:
+                        ends = of_first.transform_point(contact.local_p1), of_second.transform_point(contact.local_p2)
+                        impulse = (contact.impulse, *contact.tangent_impulse) if known else UNKNOWN
+                        rows.append((*members, *(end.to_tuple() for end in ends), normal, contact.dist, impulse))
+        if not rows:
+            return None
+        a, b, on_a, on_b, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))
+        pressing, t, u = impulses.T[..., None]
+        across, along = _tangents(normals)
+        return self.in_dimension(a, b, (on_a + on_b) / 2, normals, gaps, normals * pressing + along * t + across * u)
 
 
 class _PairHooks:
@@ -339,13 +341,13 @@ def _collider(piece: Piece) -> Any:
 
 
 def _tangents(normal: Array) -> tuple[Array, Array]:
-    """The directions of the two numbers of `tangent_impulse`, the second first: unit, normal to a unit normal.
+    """The directions (K, 3) of the two numbers of `tangent_impulse`, the second first: unit, normal to unit normals.
 
     Duff et al. 2017, Building an orthonormal basis, revisited (JCGT 6.1), which is what Rapier uses; found from the
     momentum that sliding balls lose.
     """
-    x, y, z = normal
+    x, y, z = normal.T
     sign = np.copysign(1.0, z)
     a = -1.0 / (sign + z)
-    first = np.array([1.0 + sign * x * x * a, sign * x * y * a, -sign * x])
-    return first, np.array([x * y * a, sign + y * y * a, -y])
+    first = np.stack([1.0 + sign * x * x * a, sign * x * y * a, -sign * x], axis=1)
+    return first, np.stack([x * y * a, sign + y * y * a, -y], axis=1)

@@ -149,7 +149,7 @@ def slide(scene: PlanarScene, joint: Prismatic, a: int, b: int, ends: list[Point
 
 
 def turn(vector: Point, angle: float) -> Point:
-    c, s = elementary.cos(angle), elementary.sin(angle)
+    s, c = elementary.sine_cosine(angle)
     return c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]
 
 

@@ -108,7 +108,7 @@ def one_call(scene: Scene, dt: float) -> Iterator[None]:
 
 def filled(start: Sequence[NDArray[Any]], rows: NDArray[Any], bodies: Any) -> list[NDArray[Any]]:
     """(steps, B, w) parts: of these bodies the columns of `rows` (steps, b, sum of w), of all others the start's."""
-    state, column = [np.tile(part, (len(rows), 1, 1)) for part in start], 0
+    state, column = [np.repeat(part[None], len(rows), axis=0) for part in start], 0
     for part in state:
         width = part.shape[2]
         part[:, bodies] = rows[..., column : column + width]
@@ -268,7 +268,8 @@ class Recorder:
         self.step_count = step_count(scene, dt)
         self._planar = isinstance(scene, PlanarScene)
         self._free = np.array([not body.fixed for body in scene.bodies])
-        self._stride = stride_of(dt)
+        stride = stride_of(dt)
+        self._watch_every, self._watch_at = PAIR_EVERY * stride, min(1, stride - 1)  # steps
         gravity = np.array(scene.gravity)
         self._fall = gravity * dt
         self._jump = IMPACT_JUMP * float(np.linalg.norm(gravity)) * dt + QUIET_JUMP
@@ -329,8 +330,7 @@ class Recorder:
 
     def wants_contacts(self, step: int) -> bool:
         """Whether the state after this step and the one before are both samples: the momentum balance needs both."""
-        strides, beyond = divmod(step, self._stride)
-        return beyond == min(1, self._stride - 1) and strides % PAIR_EVERY == 0 and step > 0
+        return step % self._watch_every == self._watch_at and step > 0
 
     def add_contacts(self, a: Any, b: Any, point: Any, normal: Any, gap: Any, impulse: Any) -> None:
         """The contacts that the engine reports for the state just read, a row each; conventions as in `Contacts`.

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reference_engine.array_types import Array, Flags, Indices
-from reference_engine.dense import norm
+from reference_engine.dense import cross, norm
 from scenarios import mass
 from scenarios.scenario import Scenario
 from scenarios.scene import Scene
 from validation.metrics import flight, proximity
-from validation.metrics.axes import cross
 from validation.metrics.observation import Observation, bounding_radius, length, point_speed
 from validation.records.trajectory import PlanarTrajectory, Trajectory, with_samples
 
