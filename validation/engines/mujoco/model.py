@@ -202,8 +202,9 @@ def _boundary_geoms(boundary: Any, settings: Settings) -> Iterator[dict[str, Any
             middle = np.cross(b - a, c - a)
             cosine = np.abs((middle * a).sum(axis=1)) / np.linalg.norm(middle, axis=1)
             near = boundary.radius * cosine.min()
+            center = embedding.vector_in_space(boundary.center)
             for outward in directions:
-                yield plane(embedding.vector_in_space(boundary.center) + near * outward, -outward)
+                yield plane(center + near * outward, -outward)
         case _:
             raise TypeError(boundary)
 

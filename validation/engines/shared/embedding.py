@@ -133,8 +133,8 @@ def icosphere(subdivisions: int) -> tuple[Array, Indices]:
     )
     for _ in range(subdivisions):
         edges = np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), axis=1)
-        unique, which = np.unique(edges, axis=0, return_inverse=True)
-        middle = v[unique[:, 0]] + v[unique[:, 1]]
+        unique, which = np.unique(edges[:, 0] * len(v) + edges[:, 1], return_inverse=True)
+        middle = v[unique // len(v)] + v[unique % len(v)]
         m = len(v) + which.reshape(3, -1)
         v = np.concatenate([v, middle / np.linalg.norm(middle, axis=1, keepdims=True)])
         a, b, c = triangles.T
