@@ -47,7 +47,7 @@ dashboard: $(VENV)/installed
 
 # All but what needs a folder of recorded runs, wheels of many releases (released_faults.py) or PostgreSQL, what takes half an
 # hour (kills.py), and what others share; what misses its targets is named at the end.
-BENCHMARKS := $(filter-out %/released_faults.py %/contactsim_parity.py %/recorded_cases.py %/recorded_mechanisms.py %/mechanism_inputs.py %/writers.py %/kills.py,$(wildcard ci/benchmarks/*.py))
+BENCHMARKS := $(filter-out %/released_faults.py %/contactsim_parity.py %/recorded_cases.py %/recorded_mechanisms.py %/mechanism_inputs.py %/writers.py %/sizes.py %/kills.py,$(wildcard ci/benchmarks/*.py))
 bench: $(VENV)/installed
 	@missed=""; for b in $(BENCHMARKS); do echo "== $$b"; $(BIN)/python -P $$b || missed="$$missed $$b"; done; \
 	if [ -n "$$missed" ]; then echo "not well:$$missed"; exit 1; fi

@@ -32,7 +32,7 @@ COMMANDS = {
     "finds": "List what fuzzing found, and replay it.",
     "dashboard": "Open the dashboard in a browser.",
     "play": "Play with a scenario in a browser: change it, run it on several engines, pull at it.",
-    "results": "Export what is stored, or remove the motions of old runs.",
+    "results": "Export what is stored, remove the motions of old runs, go back to an older Upright.",
     "schema": "Print the JSON Schema of scene files.",
     "completion": "Print the completion script for a shell.",
 }

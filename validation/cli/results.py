@@ -9,7 +9,7 @@ from validation.cli.arguments import NUMBER, OutputFile, database_option, writte
 
 @click.group()
 def command() -> None:
-    """What is stored, for other programs; and what need not be stored any longer."""
+    """What is stored, for other programs; what need not be stored any longer; tables of an older Upright."""
 
 
 @command.command()
@@ -93,6 +93,33 @@ def prune(older_than: float | None, beyond: int | None, remove: bool, database: 
         store.compact()
         after, _ = store.size()
     click.echo(f"the database has {_size(after)}, {_size(before)} before")
+
+
+@command.command()
+@click.argument("revision")
+@database_option
+def downgrade(revision: str, database: str) -> None:
+    """Take the database's tables back to those of an older Upright, to use it with that. REVISION is in that one's
+    message: "revision 0020 is newer than this Upright knows (0017)".
+
+    No row is lost: what the older tables have no place for is set aside in the database, and comes back when a newer
+    Upright opens it again, which any command of this one does. Of a SQLite file a copy is left beside it. A run that
+    goes on meanwhile stops, and names what it has stored.
+
+    \b
+    upright results downgrade 0017
+    """
+    from validation.store import take_back_store
+
+    done = take_back_store(database, revision)
+    if done.before == revision:
+        click.echo(f"{done.name}: at revision {revision} already")
+        return
+    copied = f"; as it was: {done.copy}" if done.copy else ""
+    click.echo(
+        f"{done.name}: taken back from revision {done.before} to {revision}{copied}\n"
+        "Use it with the older Upright now: any other command of this one brings it up to date again"
+    )
 
 
 def _size(size: int) -> str:

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from validation.records.stored import StoredRun as StoredRun
     from validation.store.store import Store as Store
     from validation.store.store import open_store as open_store
+    from validation.store.store import take_back_store as take_back_store
 
-__all__ = ["Baseline", "Store", "StoredFind", "StoredRun", "open_store"]
+__all__ = ["Baseline", "Store", "StoredFind", "StoredRun", "open_store", "take_back_store"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Store", "open_store"):
+    if name in ("Store", "open_store", "take_back_store"):
         from validation.store import store
 
         return getattr(store, name)

@@ -6,7 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from types import FunctionType
@@ -24,7 +24,8 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from validation.store.errors import UNREADABLE, DamagedError, LostConnectionError, StoreError
+from validation.store import revision
+from validation.store.errors import UNREADABLE, DamagedError, LostConnectionError, RolledBackError, StoreError
 from validation.store.sqlite_file import ELSEWHERE, OpenFile, file_of, is_read_only, opened, read_only, read_only_url
 
 BUSY_LIMIT = 30.0  # s that a writer waits for another
@@ -32,7 +33,8 @@ CONNECT_TIMEOUT = 10  # s to reach a server
 RETRY_LIMIT = 30.0  # s for a server that was there to come back, as when it is restarted,
 SOON_THERE = "the database system is"  # starting up, shutting down, in recovery
 RETRY_EVERY = 0.5  # and s between two attempts
-NO_RIGHT = "42501"  # PostgreSQL's code of insufficient privilege
+NO_RIGHT = "42501"  # PostgreSQL's codes of insufficient privilege,
+DEADLOCK = "40P01"  # and of a transaction that was ended since it and a migration waited for each other
 REPEATS = 4  # of a transaction in the midst of which the connection was lost
 OUTCOME_EVERY = 0.05  # s between two questions what became of a transaction that was being committed
 ALLOWED = "allowed: the path of a SQLite file, sqlite:///PATH, or a SQLAlchemy URL such as postgresql://user@host/name"
@@ -205,13 +207,13 @@ def reached(engine: Engine) -> None:
 
 
 def repeated(method: Callable[P, R]) -> Callable[P, R]:
-    """Done again where the connection was lost in the midst of it."""
+    """Done again where the connection was lost in the midst of it, or nothing of it was done."""
 
     @wraps(method)
     def again(*given: P.args, **named: P.kwargs) -> R:
         arguments: Any = [list(one) if isinstance(one, Iterator) else one for one in given]  # one is gone through once
         for _ in range(REPEATS):
-            with suppress(LostConnectionError):
+            with suppress(RolledBackError):
                 return method(*arguments, **named)
         return method(*arguments, **named)
 
@@ -274,6 +276,8 @@ def in_one_line(name: str) -> Iterator[None]:
         error = first_cause(failed)
         if error.connection_invalidated:
             raise LostConnectionError(f"{name}: the connection was lost ({_why(error)})") from error
+        if getattr(error.orig, "sqlstate", "") == DEADLOCK:
+            raise RolledBackError(f"{name}: {_why(error)}") from error
         raise StoreError(f"{name}: {_why(error)}") from error
     except SQLAlchemyError as error:
         raise StoreError(f"{name}: {' '.join(str(error).split())}") from error
@@ -335,9 +339,10 @@ class Database:
             if not name.startswith("_") and isinstance(method, FunctionType):
                 setattr(cls, name, repeated(method))
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: Engine, name: str, opened: str = revision.HEAD) -> None:
         self._engine = engine
         self.name = name  # path, or host:port
+        self._opened = opened  # the revision of the tables, of which others may make another one meanwhile
 
     def __enter__(self) -> Self:
         return self
@@ -353,9 +358,28 @@ class Database:
         """Raises StoreError, before anything is run whose results could not be stored."""
         must_be_writable(self._engine)
 
-    def _reading(self) -> AbstractContextManager[Connection]:
-        return reading(self._engine, self.name)
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._of_its_revision(), reading(self._engine, self.name) as connection:
+            yield connection
 
-    def _writing(self, *, once: bool = False) -> AbstractContextManager[Connection]:
+    @contextmanager
+    def _writing(self, *, once: bool = False) -> Iterator[Connection]:
         """`once`: of what would be there twice if it were done again."""
-        return writing(self._engine, self.name, once=once)
+        with self._of_its_revision(), writing(self._engine, self.name, once=once) as connection:
+            revision.lock(connection, alone=False)
+            revision.must_not_be_older(connection, self.name, self._opened)
+            yield connection
+
+    @contextmanager
+    def _of_its_revision(self) -> Iterator[None]:
+        """Where the database refuses a statement since others have changed the tables, that is what is reported."""
+        try:
+            yield
+        except StoreError as error:
+            if isinstance(error, RolledBackError) or not isinstance(error.__cause__, DBAPIError):
+                raise
+            changed = None
+            with suppress(StoreError), reading(self._engine, self.name) as connection:
+                changed = revision.changed(connection, self.name, self._opened)
+            raise changed or error from error.__cause__

@@ -12,7 +12,11 @@ class DamagedError(StoreError):
     """A stored value that no command writes."""
 
 
-class LostConnectionError(StoreError):
+class RolledBackError(StoreError):
+    """Nothing of a transaction was done; it may be done again."""
+
+
+class LostConnectionError(RolledBackError):
     """To a server, in the midst of a transaction, which is to be done again: see `connection.writing`."""
 
 

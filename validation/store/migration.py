@@ -1,19 +1,29 @@
-"""Brings a database to the revision that the models describe: a new one is made, an older one is changed in place."""
+"""Brings a database to the revision that the models describe: a new one is made, an older one is changed in place.
+Also takes one back to the tables of an older Upright."""
 
 import sqlite3
 import sys
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, Engine
 
 from validation.store.connection import in_one_line, reading, repeated, writing
 from validation.store.errors import StoreError
+from validation.store.revision import HEAD, lock, revision_of
 from validation.store.sqlite_file import free_names
 
-HEAD = "0020"
 SCRIPTS = Path(__file__).parent / "migrations"
-LOCK = 7_461_203  # any number that is ours: two processes that open the same new database take turns
+FIRST = "0001"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    name: str  # of the database
+    before: str  # its revision
+    copy: Path | None  # of a SQLite file as it was; None: it was at the older revision already
 
 
 @repeated
@@ -28,8 +38,7 @@ def migrate(engine: Engine, name: str) -> None:
             "brought up to date; copy it, and open the copy"
         )
     with writing(engine, name) as connection:
-        if connection.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        lock(connection, alone=True)
         found = revision_of(connection, name)
         if found != HEAD:
             copied = _copy(engine, found) if found else None
@@ -49,35 +58,56 @@ def _copy(engine: Engine, revision: str) -> Path | None:
             old.backup(new)
     except (sqlite3.Error, OSError) as error:
         target.unlink(missing_ok=True)
-        raise StoreError(
-            f"{file}: cannot be copied to {target.name} before it is brought up to date ({error})"
-        ) from None
+        raise StoreError(f"{file}: cannot be copied to {target.name} before its tables change ({error})") from None
     return target
 
 
-def revision_of(connection: Connection, name: str) -> str:
-    """The database's revision, "" for an empty one."""
-    tables = set(inspect(connection).get_table_names())
-    if "alembic_version" not in tables:
-        if tables:
-            some = ", ".join(sorted(tables)[:3])
-            raise StoreError(f"{name}: a database of something else (it has: {some}); give another one")
-        return ""
-    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
-    if found and found[0] > HEAD:
-        raise StoreError(f"{name}: revision {found[0]} is newer than this Upright knows ({HEAD}); upgrade Upright")
-    if len(found) > 1 or (found and "runs" not in tables):
-        raise StoreError(f"{name}: a database of something else (revision {', '.join(found)}); give another one")
-    return found[0] if found else ""
+@repeated
+def take_back(engine: Engine, name: str, revision: str) -> TakenBack:
+    """To an older revision. What the older tables have no
+    place for is set aside in the database, and comes back with the next upgrade.
+
+    Raises StoreError where there is no such revision, the database is empty, newer than this Upright, somebody else's,
+    older already, or cannot be written.
+    """
+    if not (len(revision) == len(HEAD) and FIRST <= revision <= HEAD and revision.isdigit()):
+        raise StoreError(f"revision: {revision[:40]!r} is none of this Upright; allowed: {FIRST} to {HEAD}")
+    if engine.dialect.name == "sqlite" and not Path(str(engine.url.database)).exists():
+        raise StoreError(f"{name}: there is no such file; give the path of a database")
+    with writing(engine, name) as connection:
+        lock(connection, alone=True)
+        found = revision_of(connection, name)
+        if not found:
+            raise StoreError(f"{name}: an empty database, which has nothing to take back")
+        if found < revision:
+            raise StoreError(f"{name}: at revision {found}, older than {revision}; allowed: {FIRST} to {found}")
+        if found == revision:
+            return TakenBack(name=name, before=found, copy=None)
+        copied = _copy(engine, found)
+        downgrade(connection, revision, f"{name}: cannot be taken back")
+    return TakenBack(name=name, before=found, copy=copied)
 
 
 def upgrade(connection: Connection, revision: str, name: str = "migration") -> None:
     """Run the migrations up to `revision` inside the transaction of `connection`."""
     from alembic import command
+
+    with in_one_line(name):
+        command.upgrade(_configuration(connection), revision)
+
+
+def downgrade(connection: Connection, revision: str, name: str = "migration") -> None:
+    """As `upgrade`, down to `revision`."""
+    from alembic import command
+
+    with in_one_line(name):
+        command.downgrade(_configuration(connection), revision)
+
+
+def _configuration(connection: Connection) -> Any:
     from alembic.config import Config
 
     configuration = Config()
     configuration.set_main_option("script_location", str(SCRIPTS).replace("%", "%%"))
     configuration.attributes["connection"] = connection
-    with in_one_line(name):
-        command.upgrade(configuration, revision)
+    return configuration

@@ -1,6 +1,8 @@
 """The tables: one model per noun of the architecture. `validation.records` says what each field means.
 
-A change here needs a migration in `migrations/versions` and a new `HEAD` in `migration`; a test compares the two.
+A change here needs a migration in `migrations/versions`, with its way back (`set_aside`), and a new `HEAD` in
+`revision`; a test compares the two. Jobs of an older Upright go on writing after a migration, where the tables take
+what they write: one that changes what a row means has to make them refuse it (a column without a default).
 """
 
 from collections.abc import Callable

@@ -17,7 +17,8 @@ from tests.validation.command import start
 from tests.validation.store.made import MOMENT, case, info, measurement, result
 from validation.store import Store, open_store
 from validation.store.connection import connect, reading, writing
-from validation.store.migration import HEAD, revision_of, upgrade
+from validation.store.migration import upgrade
+from validation.store.revision import HEAD, revision_of
 
 BEFORE_HEAD = "0018"
 CASES = 60
@@ -33,7 +34,7 @@ def test_a_migration_while_a_job_writes_loses_nothing_of_it(where: str) -> None:
     began = threading.Event()
 
     def write() -> int:
-        with Store(engine, name) as job:
+        with Store(engine, name, BEFORE_HEAD) as job:
             run = job.begin_run(info(), cases)
             for n, one in enumerate(cases):
                 job.save_results(run, [result(one, measurement(value=float(n)))])

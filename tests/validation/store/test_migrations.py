@@ -26,7 +26,8 @@ from validation.store.ancestry import ranks
 from validation.store.compression import pack
 from validation.store.connection import connect, reading, writing
 from validation.store.errors import StoreError
-from validation.store.migration import HEAD, SCRIPTS, migrate, revision_of, upgrade
+from validation.store.migration import SCRIPTS, migrate, upgrade
+from validation.store.revision import HEAD, revision_of
 
 
 def revisions() -> list[str]:

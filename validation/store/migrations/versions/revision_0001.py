@@ -75,3 +75,7 @@ def upgrade() -> None:
         sa.Column("noise", sa.Text, nullable=False),
         sa.Column("resolution", sa.Double),
     )
+
+
+def downgrade() -> None:
+    raise NotImplementedError("before the first revision there is no database")

@@ -3,11 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
+from validation.store.set_aside import remove_tables, restore_tables
+
 revision = "0002"
 down_revision = "0001"
 
 
 def upgrade() -> None:
+    if restore_tables(revision, "verdicts", "baselines"):
+        return
     op.create_table(
         "baselines",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -34,3 +38,7 @@ def upgrade() -> None:
         sa.Column("changes", sa.Text, nullable=False),
         sa.Column("defects", sa.Text, nullable=False),
     )
+
+
+def downgrade() -> None:
+    remove_tables(revision, "verdicts", "baselines")

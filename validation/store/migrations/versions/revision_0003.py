@@ -3,11 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
+from validation.store.set_aside import remove_tables, restore_tables
+
 revision = "0003"
 down_revision = "0002"
 
 
 def upgrade() -> None:
+    if restore_tables(revision, "finds"):
+        return
     op.create_table(
         "finds",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -22,3 +26,7 @@ def upgrade() -> None:
         sa.Column("scene_hash", sa.Text, sa.ForeignKey("scenes.hash"), nullable=False),
         sa.UniqueConstraint("engine", "oracle", "scene_hash", name="uq_finds_engine_oracle_scene_hash"),
     )
+
+
+def downgrade() -> None:
+    remove_tables(revision, "finds")

@@ -3,11 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
+from validation.store.set_aside import remove_tables, restore_tables
+
 revision = "0005"
 down_revision = "0004"
 
 
 def upgrade() -> None:
+    if restore_tables(revision, "ensemble_series", "ensembles"):
+        return
     op.create_table(
         "ensembles",
         sa.Column("case_id", sa.Integer, sa.ForeignKey("cases.id"), primary_key=True),
@@ -28,3 +32,7 @@ def upgrade() -> None:
         sa.Column("floor", sa.Double, nullable=False),
         sa.Column("values", sa.Text, nullable=False),
     )
+
+
+def downgrade() -> None:
+    remove_tables(revision, "ensemble_series", "ensembles")

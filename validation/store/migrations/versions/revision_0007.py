@@ -3,11 +3,15 @@
 import sqlalchemy as sa
 from alembic import op
 
+from validation.store.set_aside import remove_tables, restore_tables
+
 revision = "0007"
 down_revision = "0006"
 
 
 def upgrade() -> None:
+    if restore_tables(revision, "comparisons"):
+        return
     op.create_table(
         "comparisons",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -20,3 +24,7 @@ def upgrade() -> None:
         sa.Column("counts", sa.Text, nullable=False),
         sa.Column("lines", sa.Text, nullable=False),
     )
+
+
+def downgrade() -> None:
+    remove_tables(revision, "comparisons")

@@ -17,3 +17,7 @@ def upgrade() -> None:
     ranks = [{"id": row.id, "rank": rank} for rank, row in enumerate(commits.in_order(runs), 1)]
     if ranks:
         connection.execute(sa.text("UPDATE runs SET rank = :rank WHERE id = :id"), ranks)
+
+
+def downgrade() -> None:
+    op.drop_column("runs", "rank")  # the order is worked out anew

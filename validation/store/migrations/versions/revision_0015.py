@@ -19,12 +19,14 @@ from validation.records.outcome import outcomes_to_json
 from validation.records.trajectory import from_bytes
 from validation.store.compression import unpack
 from validation.store.errors import StoreError
+from validation.store.set_aside import is_aside, remove_columns, restore_columns
 
 revision = "0015"
 down_revision = "0014"
 
 WHICH = ("label", "scenario", "given", "scene_hash", "trajectory_key")
 SAME = " AND ".join(f"{name} = :{name}" for name in WHICH)
+SAME_RESULT = ("id", "outcome")  # an older Upright may have run a case that was planned
 MANY = 200  # motions: the least of which the user is told how far it is
 
 
@@ -33,8 +35,11 @@ def upgrade() -> None:
     op.add_column("ensembles", sa.Column("happened", sa.Text))
     connection = op.get_bind()
     columns = ", ".join(WHICH)
+    unknown = "trajectory_key IS NOT NULL"
+    if aside := is_aside(revision, "cases"):
+        unknown += f" AND id NOT IN (SELECT id FROM {aside} WHERE outcome IS NOT NULL)"
     moved = connection.execute(
-        sa.text(f"SELECT DISTINCT {columns} FROM cases WHERE trajectory_key IS NOT NULL ORDER BY {columns}")
+        sa.text(f"SELECT DISTINCT {columns} FROM cases WHERE {unknown} ORDER BY {columns}")
     ).all()
     failed = Counter[str]()
     for done, row in enumerate(moved):
@@ -50,6 +55,13 @@ def upgrade() -> None:
         )
     for reason, count in failed.items():
         print(f"  what happened is not known of {count} stored motions: {reason}", file=sys.stderr)
+    restore_columns(revision, "cases", "happened", same=SAME_RESULT)
+    restore_columns(revision, "ensembles", "happened", same=("case_id",))
+
+
+def downgrade() -> None:
+    remove_columns(revision, "cases", "happened", same=SAME_RESULT)
+    remove_columns(revision, "ensembles", "happened", same=("case_id",))
 
 
 def happened(connection: sa.Connection, row: Any) -> str:

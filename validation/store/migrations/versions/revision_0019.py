@@ -8,3 +8,7 @@ down_revision = "0018"
 
 def upgrade() -> None:
     op.create_index("ix_cases_trajectory_key", "cases", ["trajectory_key"])
+
+
+def downgrade() -> None:
+    op.drop_index("ix_cases_trajectory_key", "cases")

@@ -8,3 +8,7 @@ down_revision = "0019"
 
 def upgrade() -> None:
     op.create_index("ix_cases_run_id_outcome", "cases", ["run_id", "outcome"])
+
+
+def downgrade() -> None:
+    op.drop_index("ix_cases_run_id_outcome", "cases")
