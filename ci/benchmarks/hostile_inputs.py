@@ -516,8 +516,11 @@ def made_store(folder: Path) -> None:
 
 
 def contents(folder: Path) -> str:
-    """A digest of the database: of its file, or of what kind of file it is."""
+    """A digest of the database: of its file, or of what kind of file it is. "" of an empty one, in which whoever comes
+    first makes a new database."""
     file = folder / "upright.db"
+    if file.is_file() and not file.stat().st_size:
+        return ""
     return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else str(file.is_symlink())
 
 
@@ -541,7 +544,7 @@ def faults(one: Input, base: Path) -> tuple[str, list[str]]:
         found = described(done.returncode, done.stdout, done.stderr)
         reading = one.words in READS or one.words[0] in ("regressions", "ledger", "history", "results", "engines")
         refused = done.returncode == 2 and not any(word in done.stderr for word in ("stored", "declined"))
-        if contents(folder) != before and (reading or refused):
+        if before and contents(folder) != before and (reading or refused):
             found.append(f"the store is changed: {done.stderr.strip()[-200:]!r}")
         return "refused" if done.returncode == 2 else "taken", found
 
@@ -553,14 +556,13 @@ def called(one: Input, folder: Path) -> tuple[str, list[str]]:
     try:
         one.call(folder)
     except Clear as error:
-        return "refused", described(2, "", str(error)) + (
-            ["the store is changed"] if contents(folder) != before else []
-        )
+        changed = before and contents(folder) != before
+        return "refused", described(2, "", str(error)) + (["the store is changed"] if changed else [])
     except BaseException as error:
         return "taken", [f"{type(error).__name__}: {traceback.format_exc()[-600:]}"]
     finally:
         os.chdir("/")
-    return "taken", ["the store is changed"] if contents(folder) != before else []
+    return "taken", ["the store is changed"] if before and contents(folder) != before else []
 
 
 def described(status: int, out: str, err: str) -> list[str]:

@@ -23,7 +23,9 @@ from tests.dashboard.test_dashboard import free_port, settled, wait_for
 from tests.dashboard.test_pages import regressed
 from tests.effort import few
 from tests.validation.command import AS_COMMAND
+from tests.validation.store.test_damage import damaged, filled
 from validation.store import open_store
+from validation.store.models import Base
 
 MADE_BY_MARKUP = (
     "script:not([src]), a[href^='javascript:'], img[src=x], svg[onload], iframe[src^=http], form[action], math, em, "
@@ -193,15 +195,50 @@ def test_a_value_that_no_command_writes_is_a_sentence_and_no_traceback(
         before = changed(path, f'UPDATE {table} SET "{column}" = ?', other)
         monkeypatch.setenv("UPRIGHT_DB", str(path))
         for page in PAGES:
-            script = f"from dashboard import {page}_page, app\napp.guarded({page}_page.show)"
-            app = AppTest.from_string(script, default_timeout=60)
-            app.query_params["case" if page == "case" else "run"] = "2"
-            app.run()
-            described = "\n".join(str(element.proto.body) for element in app.get("html"))
-            assert not app.exception and "<h1 class='page'>" in described, (page, app.exception)
+            described = page_of_second_run(page)
             assert "<script" not in described and "Traceback" not in described
         assert changed(path, "SELECT 1") == before, "reading writes nothing"
     assert run == 2
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("good") / "upright.db"
+    filled(path)
+    return path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", list(Base.metadata.tables))
+def test_every_column_may_have_anything_and_each_page_shows_it_or_names_it(
+    table: str, good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = 0
+    for column in Base.metadata.tables[table].columns:
+        for i, value in enumerate((b"\x00\xff", 5, "text")):
+            (folder := tmp_path / f"{column.name}{i}").mkdir()
+            if before := damaged(good, folder, table, column.name, value):
+                monkeypatch.setenv("UPRIGHT_DB", str(folder / "upright.db"))
+                for page in PAGES:
+                    described = page_of_second_run(page)
+                    named += f"damaged: table {table}, row " in described
+                    assert "or Upright, is wrong here" not in described, (column.name, value, page, described[-900:])
+                assert (folder / "upright.db").read_bytes() == before, "reading writes nothing"
+    assert named or table in NOT_ON_PAGES
+
+
+NOT_ON_PAGES = ("scenes", "trajectories", "finds", "commits", "ensembles", "ensemble_series")
+"""Tables of which no page that is opened here needs a value."""
+
+
+def page_of_second_run(page: str) -> str:
+    script = f"from dashboard import {page}_page, app\napp.guarded({page}_page.show)"
+    app = AppTest.from_string(script, default_timeout=60)
+    app.query_params["case" if page == "case" else "run"] = "2"
+    app.run()
+    described = "\n".join(str(element.proto.body) for element in app.get("html"))
+    assert not app.exception and "<h1 class='page'>" in described, (page, app.exception)
+    return described
 
 
 def changed(path: Path, statement: str, *values: str) -> list[str]:

@@ -100,6 +100,19 @@ class Words(Checked, TypeDecorator[str]):
         return value.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
 
 
+class OneOf(Words):
+    """Text of a few known words."""
+
+    cache_ok = True
+
+    def __init__(self, *allowed: str) -> None:
+        super().__init__()
+        self.allowed = allowed
+
+    def fits(self, value: Any) -> bool:
+        return value in self.allowed
+
+
 class Number(Checked, TypeDecorator[float]):
     """A double in which NaN is NULL (SQLite has no NaN)."""
 

@@ -15,7 +15,7 @@ from validation.judging.evidence.divergence import divergence_from_json
 from validation.judging.verdict import changes_from_json, defects_from_json, grounds_from_json
 from validation.records.outcome import outcomes_from_json
 from validation.store import models
-from validation.store.column_types import MOST, Blob, Flag, Instant, Measured, Number, Real, Whole, Words
+from validation.store.column_types import MOST, Blob, Flag, Instant, Measured, Number, OneOf, Real, Whole, Words
 from validation.store.errors import UNREADABLE
 from validation.store.stored_json import (
     counts_of,
@@ -31,6 +31,7 @@ from validation.store.stored_json import (
 LONGEST = 60  # characters of a value in a message
 OTHER: dict[type, str] = {
     Words: "typeof({0}) <> 'text'",
+    OneOf: "typeof({0}) <> 'text'",
     Instant: "typeof({0}) <> 'text'",
     Whole: "typeof({0}) <> 'integer'",
     Flag: "{0} IS NOT 0 AND {0} IS NOT 1",
@@ -42,6 +43,7 @@ OTHER: dict[type, str] = {
 """In which rows of SQLite a column of such a type has something else, or NULL."""
 NAMES: dict[type, str] = {
     Words: "a text",
+    OneOf: "one of: ",
     Instant: "a time",
     Whole: "a whole number",
     Flag: "0 or 1",
@@ -96,9 +98,13 @@ def _other_kind(connection: Connection, table: Table, column: Column[Any]) -> Fo
     """What only SQLite stores."""
     if connection.dialect.name == "sqlite":
         name, kind = _quoted(connection, column.name), type(column.type)
-        where = f"({OTHER[kind].format(name)})" + (f" AND {name} IS NOT NULL" if column.nullable else "")
+        other, called = OTHER[kind].format(name), NAMES[kind]
+        if isinstance(column.type, OneOf):
+            other += f" OR {name} NOT IN ({', '.join(map(repr, column.type.allowed))})"
+            called += ", ".join(column.type.allowed)
+        where = f"({other})" + (f" AND {name} IS NOT NULL" if column.nullable else "")
         for value, row in _rows(connection, table, f"substr(quote({name}), 1, {LONGEST})", where):
-            yield row, f"{value} is not {NAMES[kind]}"
+            yield row, f"{value} is not {called}"
 
 
 def _unreadable(connection: Connection, table: Table, column: Column[Any]) -> Found:

@@ -9,12 +9,17 @@ from collections.abc import Callable
 from dataclasses import fields
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 from sqlalchemy import ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from validation.store.column_types import Blob, Flag, Instant, Measured, Number, Real, Whole, Words, set_required
+from scenarios.scenario import Noise
+from validation.judging.verdict import Word
+from validation.records.measurement import Better
+from validation.records.simulation import Status
+from validation.review.ledger import Act
+from validation.store.column_types import Blob, Flag, Instant, Measured, Number, OneOf, Real, Whole, Words, set_required
 
 
 class Base(DeclarativeBase):
@@ -127,7 +132,7 @@ class Case(Base):
     processor: Mapped[str] = mapped_column(server_default="")
     cache_key: Mapped[str] = mapped_column(server_default="")
     # what became of it; outcome NULL: planned, not done
-    outcome: Mapped[str | None]
+    outcome: Mapped[str | None] = mapped_column(OneOf(*get_args(Status)))
     reason: Mapped[str]
     headline: Mapped[str]
     trajectory_hash: Mapped[str]
@@ -148,8 +153,8 @@ class Measurement(Base):
     position: Mapped[int]  # in the order of the report
     value: Mapped[float] = mapped_column(Number, nullable=True)  # NULL: NaN
     unit: Mapped[str]
-    better: Mapped[str]
-    noise: Mapped[str]
+    better: Mapped[str] = mapped_column(OneOf(*get_args(Better)))
+    noise: Mapped[str] = mapped_column(OneOf(*get_args(Noise)))
     resolution: Mapped[float | None]
 
 
@@ -172,8 +177,8 @@ class EnsembleSeries(Base):
     metric: Mapped[str] = mapped_column(primary_key=True)
     position: Mapped[int]
     unit: Mapped[str]
-    better: Mapped[str]
-    noise: Mapped[str]
+    better: Mapped[str] = mapped_column(OneOf(*get_args(Better)))
+    noise: Mapped[str] = mapped_column(OneOf(*get_args(Noise)))
     floor: Mapped[float]
     values: Mapped[str]  # JSON: a number for each start that completed; "nan", "inf" where it is none
 
@@ -184,7 +189,7 @@ class Entry(Base):
     __tablename__ = "ledger"
     id: Mapped[int] = mapped_column(primary_key=True)
     made: Mapped[datetime]
-    act: Mapped[str]
+    act: Mapped[str] = mapped_column(OneOf(*get_args(Act)))
     who: Mapped[str]
     reason: Mapped[str]
     scope: Mapped[str]
@@ -212,7 +217,7 @@ class Verdict(Base):
     __tablename__ = "verdicts"
     case_id: Mapped[int] = mapped_column(ForeignKey("cases.id"), primary_key=True)
     baseline_id: Mapped[int | None] = mapped_column(ForeignKey("ledger_cases.id"))
-    word: Mapped[str]
+    word: Mapped[str] = mapped_column(OneOf(*get_args(Word)))
     worse: Mapped[bool]
     reason: Mapped[str]  # the sentence, of before the grounds were stored
     grounds: Mapped[str] = mapped_column(server_default="")  # JSON
@@ -231,7 +236,7 @@ class Group(Base):
     key: Mapped[str]  # review.groups.group_key
     branch: Mapped[str] = mapped_column(index=True)
     engine_label: Mapped[str]
-    word: Mapped[str]
+    word: Mapped[str] = mapped_column(OneOf(*get_args(Word)))
     since_run: Mapped[int] = mapped_column(ForeignKey("runs.id"))  # of the first bad commit
     good_run: Mapped[int | None] = mapped_column(ForeignKey("runs.id"))  # the latest before, without it
 

@@ -21,7 +21,7 @@ from validation.store.damage import damage_in
 from validation.store.models import Base
 
 BALL = case("bouncing-ball", parameters={}, scene_hash=content_hash(scene()))
-VALUES: list[Any] = [None, b"\x00\xff", "text", "", 5, 2**63 - 1, -1, 1e308, float("inf"), "[1", "[]", "9999-99-99"]
+VALUES: list[Any] = [None, b"\x00\xff", "text", 5, 2**63 - 1, float("inf"), "[1", "[]", "9999-99-99"]
 COMMANDS = [
     ["regressions"],
     ["regressions", "--all", "--json"],
@@ -105,7 +105,7 @@ def test_every_column_may_have_anything_and_reading_is_one_line(
 ) -> None:
     found, tried = [], 0
     for column in Base.metadata.tables[table].columns:
-        for value in VALUES:
+        for value in VALUES[: 3 if rows else None]:
             if before := damaged(good, tmp_path, table, column.name, value, rows):
                 tried += 1
                 for words in COMMANDS:
@@ -126,6 +126,8 @@ def test_every_column_may_have_anything_and_reading_is_one_line(
         ("cases", "step_count", 1e308, "results export out.parquet", "column step_count: 1.0e+308 is not a whole"),
         ("cases", "peak_memory", float("inf"), "results export out.csv", "is not a number of seconds or bytes"),
         ("measurements", "value", "text", "results export out.csv", "metric 'penetration_mean', column value: 'text'"),
+        ("measurements", "noise", "text", "results export out.csv", "column noise: 'text' is not one of: exact, tol"),
+        ("ledger", "act", "text", "ledger", "row id 1, column act: 'text' is not one of: accept, reject"),
         ("ledger", "made", -1, "ledger", "row id 1, column made: -1 is not a time"),
         ("trajectories", "data", 2**62, "show bouncing-ball --run 2 --html page.html", "column data: 46116860"),
         ("scenes", "json", "[]", "finds", "column json: '[]' cannot be read"),
