@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from validation.judging.evidence.divergence import divergence_from_json
 from validation.judging.verdict import changes_from_json, defects_from_json, grounds_from_json
 from validation.records.outcome import outcomes_from_json
+from validation.records.text import one_line
 from validation.store import models
 from validation.store.column_types import MOST, Blob, Flag, Instant, Measured, Number, OneOf, Real, Whole, Words
 from validation.store.errors import UNREADABLE
@@ -86,7 +87,7 @@ def damage_in(connection: Connection) -> str:
             for column in table.columns:
                 for find in (_other_kind, _unreadable, _of_nothing, _not_done):
                     for row, what in find(connection, table, column):
-                        return f"table {table.name}, row {row}, column {column.name}: {what}"
+                        return one_line(f"table {table.name}, row {row}, column {column.name}: {what}")
     return ""
 
 

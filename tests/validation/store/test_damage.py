@@ -127,6 +127,7 @@ def test_every_column_may_have_anything_and_reading_is_one_line(
         ("cases", "peak_memory", float("inf"), "results export out.csv", "is not a number of seconds or bytes"),
         ("measurements", "value", "text", "results export out.csv", "metric 'penetration_mean', column value: 'text'"),
         ("measurements", "noise", "text", "results export out.csv", "column noise: 'text' is not one of: exact, tol"),
+        ("ledger", "act", "\x1b[2J\u202e\n", "ledger", "row id 1, column act: '\N{REPLACEMENT CHARACTER}[2J"),
         ("ledger", "act", "text", "ledger", "row id 1, column act: 'text' is not one of: accept, reject"),
         ("ledger", "made", -1, "ledger", "row id 1, column made: -1 is not a time"),
         ("trajectories", "data", 2**62, "show bouncing-ball --run 2 --html page.html", "column data: 46116860"),
