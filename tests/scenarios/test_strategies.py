@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from pytest import approx
 
 from scenarios.mass import bounding_radius
-from scenarios.scene import PlanarScene, content_hash, parse_scene, write_scene
-from scenarios.strategies import TIME_STEPS, planar_scenes, time_steps
+from scenarios.scene import PlanarScene, SpatialScene, content_hash, parse_scene, write_scene
+from scenarios.strategies import SHAPES, TIME_STEPS, planar_scenes, spatial_scenes, time_steps
 from tests.effort import few, tries
 from tests.scenarios.start_gaps import start_gaps
 
@@ -52,6 +52,29 @@ def test_an_engine_that_knows_neither_friction_nor_restitution_gets_scenes_witho
 @given(scene=planar_scenes())
 def test_without_ground_there_is_no_gravity_so_that_momentum_is_kept(scene):
     assert bool(scene.boundaries) == (scene.gravity != (0.0, 0.0))
+
+
+@SMALL
+@given(scene=spatial_scenes())
+def test_in_space_nothing_starts_in_another_body_or_in_the_ground(scene):
+    """Straight bodies touch to the last bit; the gap of two curved ones is found to 1e-9 m."""
+    assert min(start_gaps(scene).values(), default=0.0) >= -1e-9
+
+
+@SMALL
+@given(scene=spatial_scenes(max_bodies=3, kinds=("capsule", "convex-mesh"), friction=False, restitution=False))
+def test_in_space_an_engine_gets_only_shapes_and_laws_that_it_takes(scene):
+    assert isinstance(scene, SpatialScene) and 1 <= len(scene.bodies) <= 3
+    assert {body.shape.kind for body in scene.bodies} <= {"capsule", "convex-mesh"} < set(SHAPES)
+    assert all(member.friction == member.restitution == 0.0 for member in (*scene.bodies, *scene.boundaries))
+    assert content_hash(parse_scene(json.loads(write_scene(scene)))) == content_hash(scene)
+
+
+def test_in_space_the_simplest_scene_is_an_upright_unit_box_at_rest_on_the_ground():
+    scene = hypothesis.find(spatial_scenes(), lambda scene: True, settings=SEARCH, random=Random(1))
+    (body,) = scene.bodies
+    assert (body.position, body.orientation, body.spin) == ((0.0, 0.0, 0.5), (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    assert (body.shape.kind, body.shape.size, len(scene.boundaries)) == ("box", (1.0, 1.0, 1.0), 1)
 
 
 @SMALL

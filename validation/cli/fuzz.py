@@ -27,11 +27,12 @@ from validation.cli.stopping import stopped_status
 def command(
     engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, executor: str, database: str
 ) -> None:
-    """Search random planar scenes for one in which an engine breaks a law, and shrink it.
+    """Search random scenes, in the plane and in space, for those in which an engine breaks a law, and shrink them.
 
-    Three laws need no reference: a passive scene gains no energy, an isolated one keeps its momentum, and a simulation
-    neither crashes nor hangs and stays finite. What is found is stored with its seed and scene. Exit status 1 if
-    something was found.
+    The laws need no reference: nothing goes through anything, hangs in the air, blows up or moves on where friction
+    stops it; a passive scene gains no energy, an isolated one keeps its momentum, contact forces stay in the friction
+    cone; a simulation neither crashes nor hangs and stays finite. What is found is stored with its seed and scene, one
+    of each cause. Exit status 1 if something was found.
 
     \b
     upright fuzz --engine pymunk --minutes 2
@@ -43,7 +44,7 @@ def command(
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
-    from validation.tools.fuzz import fuzz_engine
+    from validation.tools.fuzzing.search import fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or default_engines()]
@@ -99,10 +100,10 @@ def finds(number: int | None, replay: bool, print_scene: bool, executor: str, da
         click.echo(write_scene(found[0].scene))
     elif number is not None and replay:
         from validation.report.terminal import replay_line
-        from validation.tools.fuzz import replay_find
+        from validation.tools.fuzzing.search import replay_find
 
         simulation, broken = replay_find(found[0], executor)
-        click.echo(replay_line(found[0], simulation, broken))
+        click.echo(replay_line(found[0], simulation, {oracle: one.message for oracle, one in broken.items()}))
         sys.exit(1 if broken else 0)
     else:
         click.echo(render_finds(found))

@@ -35,7 +35,7 @@ from validation.metrics.joint_gap import gap_of
 from validation.metrics.observation import Flags, Observation, bounding_radius, free, length, of_scenario
 from validation.metrics.passage import overlaps, passages
 from validation.metrics.rest import can_rest, rest_start
-from validation.metrics.statics import in_contact_only, supported, unbalanced, width
+from validation.metrics.statics import in_contact_only, meets_next, supported, unbalanced, width
 from validation.records.outcome import OPPOSITE, Outcome
 
 APART = 0.5  # of the diameter of the smaller
@@ -124,9 +124,9 @@ def _hanging(o: Observation) -> Iterator[Outcome]:
     """The first time of each body: in a flight that is none, then at rest."""
     if not o.gravity.any():
         return
-    names, found = [body.name for body in o.scene.bodies], set()
+    names, found, flying = [body.name for body in o.scene.bodies], set(), ~(supported(o) | meets_next(o))
     for i in np.flatnonzero(in_contact_only(o)).tolist():
-        for first, last in _runs(supported(o)[:, i] == 0):
+        for first, last in _runs(flying[:, i]):
             missed = missed_fall(o, i, first, last)
             if missed is not None and names[i] not in found:
                 found.add(names[i])

@@ -27,7 +27,7 @@ from validation.metrics.observation import (
     of_scenario,
     shared,
 )
-from validation.metrics.proximity import proximities
+from validation.metrics.proximity import proximities, rates
 
 BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 MOST = 50  # bodies: the time grows with the cube
@@ -56,6 +56,17 @@ def supported(o: Observation) -> Flags:
     found = np.zeros(o.trajectory.velocity.shape[:2], bool)
     for side in (near.a, near.b):
         of_body = near_enough & (side < len(o.scene.bodies))
+        found[near.sample[of_body], side[of_body]] = True
+    return found
+
+
+def meets_next(o: Observation) -> Flags:
+    """(S, B) whether the body may meet something before the next sample, at the speed at which they approach."""
+    near, until = proximities(o), np.append(o.interval, 0.0)
+    found = np.zeros(o.trajectory.velocity.shape[:2], bool)
+    meets = near.gap + rates(o).now * until[near.sample] < o.trajectory.contact_tolerance
+    for side in (near.a, near.b):
+        of_body = meets & (side < len(o.scene.bodies))
         found[near.sample[of_body], side[of_body]] = True
     return found
 

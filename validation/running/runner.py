@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from scenarios.scenario import Scenario
 from scenarios.scene import write_scene
 from validation.engines.answers import spoiled
 from validation.records.case import Case, Result
@@ -121,7 +122,8 @@ def execute(pool: Executor, plans: Sequence[Plan], limits: Limits, on_result: Ca
                         simulating[_ask_simulation(pool, remotes, job.plan, limits, core)] = job
                     else:
                         heard = heard if measured else time.perf_counter()
-                        measured[_ask_measuring(pool, measurers, job.plan, job.simulations[-1].encoded)] = job
+                        motion = job.simulations[-1].encoded
+                        measured[ask_measuring(pool, measurers, job.plan.scenario, motion)] = job
                     _count(totals, job.plan, job.simulations[-1])
                 else:
                     job, heard = measured.pop(reply.id), time.perf_counter()
@@ -149,11 +151,18 @@ def simulate_unplanned(
 
 
 def ask_unplanned(
-    pool: Executor, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+    pool: Executor,
+    request: Request,
+    profile: str,
+    limits: Limits,
+    exercise: dict[str, Any] | None = None,
+    *,
+    measured: bool = False,
 ) -> int:
     """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
 
-    `exercise`: of an ability of the engine (`validation.engines.answers`), in place of the plain motion.
+    `exercise`: of an ability of the engine (`validation.engines.answers`), in place of the plain motion. `measured`: on
+    other machines it is measured there; here the motion has to be given to `ask_measuring`.
     """
     remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
     header = {
@@ -164,6 +173,8 @@ def ask_unplanned(
         "memory_limit": limits.memory_limit,
         "exercise": exercise,
     }
+    if measured and pool.elsewhere:
+        header["measure"] = _measuring(request.scenario)
     return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 
 
@@ -179,7 +190,7 @@ def _ask_simulation(pool: Executor, remotes: dict[str, Server], plan: Plan, limi
         "core": core,
     }
     if pool.elsewhere:
-        header["measure"] = _measuring(plan)
+        header["measure"] = _measuring(plan.scenario)
     return pool.ask(remote, header, plan.scene_text.encode())
 
 
@@ -189,14 +200,13 @@ def measuring_remotes(pool: Executor, count: int = 1) -> list[Server]:
     return running + [pool.start_measuring() for _ in range(count - len(running))]
 
 
-def _ask_measuring(pool: Executor, count: int, plan: Plan, trajectory: bytes) -> int:
+def ask_measuring(pool: Executor, count: int, scenario: Scenario, trajectory: bytes) -> int:
+    """Ask one of so many servers to measure a motion of the scenario (`measure_server`). The reply's id."""
     remote = min(measuring_remotes(pool, count), key=lambda remote: len(remote.open_requests))
-    return pool.ask(remote, _measuring(plan), trajectory)
+    return pool.ask(remote, _measuring(scenario), trajectory)
 
 
-def _measuring(plan: Plan) -> dict[str, Any]:
-    """The header for measuring a motion as one of the plan's scenario."""
-    scenario = plan.scenario
+def _measuring(scenario: Scenario) -> dict[str, Any]:
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
     if scenario.from_file:
         header["scene"] = scenario.scene.model_dump(mode="json")
@@ -216,7 +226,7 @@ def measure_motions(
     while waiting or asked:
         while waiting and len(asked) < most:
             i, (plan, motion) = waiting.popleft()
-            asked[_ask_measuring(pool, measurers, plan, to_bytes(motion))] = i
+            asked[ask_measuring(pool, measurers, plan.scenario, to_bytes(motion))] = i
         for reply in pool.wait(0.25):
             found[asked.pop(reply.id)] = _measurements(reply.header)
             heard = time.perf_counter()

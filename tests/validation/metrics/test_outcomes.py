@@ -136,6 +136,17 @@ def test_what_does_not_fall_hangs_and_what_rests_or_falls_does_not():
         assert ("hangs", ("block",)) not in happened(scene, still((0.0, 0.5 + gap, 0.0)))
 
 
+def test_what_bounces_so_fast_that_no_sample_has_it_in_contact_does_not_hang():
+    """A needle's tip comes at 8 m/s, 3 mm above the ground at the last sample before, and leaves at 6 m/s."""
+    scene, t = plane(disc(radius=0.02), boundaries=(GROUND,)), times(0.2, 1e-3)
+    hit = 0.0503
+    y = np.where(t < hit, -8.0, 6.0) * (t - hit) - 0.5 * G * (t - hit) ** 2
+    v = np.where(t < hit, -8.0, 6.0) - G * (t - hit)
+    pose, twist = np.zeros((len(t), 1, 3)), np.zeros((len(t), 1, 3))
+    pose[:, 0, 1], twist[:, 0, 1] = 0.02 + y, v
+    assert ("hangs", ("ball",)) not in happened(scene, planar(t, pose, twist, dt=1e-3))
+
+
 @pytest.mark.parametrize(("declared", "hangs"), [(0.0, True), (0.1, True), (0.25, False)])
 def test_a_block_rests_at_a_gap_that_its_engine_declares_and_hangs_above_it(declared: float, hangs: bool):
     scene = plane(block(position=(0.0, 0.7)), boundaries=(GROUND,))

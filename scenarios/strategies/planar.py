@@ -1,10 +1,6 @@
-"""Hypothesis strategies that draw valid planar scenes: stacks and heaps of boxes and discs, in contact or nearly so.
+"""Planar scenes: stacks and heaps of boxes and discs, in contact or nearly so.
 
-    @given(scene=planar_scenes(), dt=time_steps())
-
-Lengths are multiples of 1/1024 m, so that what is meant to touch touches to the last bit. Shrinking goes towards
-fewer bodies, upright unit boxes of 1 kg at rest and in contact, no friction, no restitution.
-This is the only module of the scenarios that imports hypothesis.
+Shrinking goes towards fewer bodies, upright unit boxes of 1 kg at rest and in contact, no friction, no restitution.
 """
 
 import math
@@ -16,20 +12,12 @@ from hypothesis import strategies as st
 from reference_engine import elementary
 from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene
+from scenarios.strategies import values
+from scenarios.strategies.values import DURATIONS, GRID, MASSES
 
-GRID = 1024  # to the metre
 SIZES = (8, 80)  # in 1/32 m: 0.25 to 2.5 m, 1:10
-MASSES = (1.0, 2.0, 0.5, 10.0, 0.1, 30.0, 0.03)  # kg, 1:1000
-GAPS = (0, 1, 8, 64, 512)  # in 1/1024 m, above what is below
 DEPTHS = (4, 2, 16)  # in 1/1024 m, of an overlapped start; at most a sixteenth of the smallest body
 ANGLES = (0.0, 0.001, 0.1, 0.5, math.pi / 4.0, 1.2)  # rad, either way
-FURTHEST = 128  # in 1/64 m: how far to either side of the middle a body is dropped, 2 m
-ALIGNED = (0, 32, -32, 64, -64)  # in 1/64 m: where corners of unit boxes meet corners or middles of others
-FAST = (10.0, -10.0, 20.0, -20.0)  # m/s, or rad/s: several centimetres in a step
-FRICTIONS = (0.0, 0.5, 0.2, 1.0)
-RESTITUTIONS = (0.0, 0.5, 0.9, 1.0)
-DURATIONS = (0.5, 1.0, 2.0)  # s
-TIME_STEPS = (1.0 / 240.0, 1.0 / 60.0, 1.0 / 1000.0)  # s
 
 
 class Drop(NamedTuple):
@@ -45,11 +33,6 @@ class Drop(NamedTuple):
     spin: float
 
 
-def time_steps() -> st.SearchStrategy[float]:
-    """s: 1/240, 1/60 or 1/1000."""
-    return st.sampled_from(TIME_STEPS)
-
-
 def planar_scenes(
     max_bodies: int = 6, overlapped: bool = False, friction: bool = True, restitution: bool = True
 ) -> st.SearchStrategy[PlanarScene]:
@@ -58,24 +41,22 @@ def planar_scenes(
     Every gap is 0 or more; with `overlapped` the first body is sunk into the ground, and others may be sunk into what
     is below them, by up to a sixteenth of the smallest body. Friction and restitution are 0 where they are not wanted.
     """
-    frictions = st.sampled_from(FRICTIONS) if friction else st.just(0.0)
-    restitutions = st.sampled_from(RESTITUTIONS) if restitution else st.just(0.0)
     grounded = st.just(True) if overlapped else st.sampled_from((True, True, True, False))
-    gaps = st.sampled_from([-depth for depth in DEPTHS] + [0]) if overlapped else st.sampled_from(GAPS)
+    gaps = st.sampled_from([-depth for depth in DEPTHS] + [0]) if overlapped else values.gaps()
     drops = st.lists(_drops(gaps), min_size=1, max_size=max_bodies)
     if overlapped:
         drops = drops.map(lambda found: [found[0]._replace(gap=found[0].gap or -DEPTHS[0]), *found[1:]])
-    return st.builds(_scene, drops, frictions, restitutions, grounded, st.sampled_from(DURATIONS))
+    laws = values.frictions(wanted=friction), values.restitutions(wanted=restitution)
+    return st.builds(_scene, drops, *laws, grounded, st.sampled_from(DURATIONS))
 
 
 def _drops(gaps: st.SearchStrategy[int]) -> st.SearchStrategy[Drop]:
     lengths = st.just(1.0) | (st.integers(*SIZES) | st.sampled_from(SIZES)).map(lambda n: n / 32.0)
     angles = st.just(0.0) | st.builds(lambda a, side: a * side, st.sampled_from(ANGLES), st.sampled_from((1.0, -1.0)))
-    speeds = st.just(0.0) | st.integers(-40, 40).map(lambda n: n / 8.0) | st.just(0.0) | st.sampled_from(FAST)
-    offsets = st.integers(-FURTHEST, FURTHEST) | st.sampled_from(ALIGNED)
+    speeds = values.speeds()
     common = {
         "mass": st.sampled_from(MASSES),
-        "x": offsets.map(lambda n: n / 64.0),
+        "x": values.offsets(),
         "gap": gaps,
         "velocity": st.tuples(speeds, speeds),
         "spin": speeds,
@@ -123,6 +104,5 @@ def _half_extents(drop: Drop) -> tuple[float, float]:
         return drop.width / 2.0, (drop.height or drop.width) / 2.0
     c, s = abs(elementary.cos(drop.angle)), abs(elementary.sin(drop.angle))
     turned = (drop.width * c + drop.height * s, drop.width * s + drop.height * c)
-    # 1e-6 of a step of the grid: more than the rounding of cosine and sum
-    across, up = (math.ceil(length / 2.0 * GRID + 1e-6) / GRID for length in turned)
+    across, up = (values.on_grid(length / 2.0) for length in turned)
     return across, up

@@ -1,0 +1,184 @@
+"""Laws that every engine owes every passive scene, whatever its contacts do: judged without a reference.
+
+What a person would call broken from the picture (`validation.metrics.outcomes`); energy is not gained; an isolated
+system keeps its momentum; contact forces that explain the motion stay in the friction cone; a simulation ends, in time
+and with finite numbers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
+from scenarios import mass
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from scenarios.scene import HalfPlane, HalfSpace, Scene, colliding_pairs, masses
+from validation.metrics import measure_with_outcomes
+from validation.metrics.observation import MismatchError
+from validation.records.outcome import OPPOSITE, Outcome
+from validation.records.simulation import BROKEN, Simulation
+from validation.records.trajectory import Trajectory
+from validation.report.sentences import describe_happening
+
+FAULTS = ("went through", "left", "came apart", "blew up", "hangs", "keeps moving", "stopped", "bounced")
+ORACLES = ("broken", *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone")
+"""What a person would see first, first."""
+ENERGY_SHARE = 0.05  # of the energy scale: discretised engines gain a little by pushing overlaps apart
+SLOW = 0.1  # m/s: it is no fault to push what touched at the start apart as slowly as this
+MOMENTUM_SHARE = 1e-3  # of the momentum scale
+SPEED_TOLERANCE = 1e-6  # m/s of the whole: where nothing moved, single precision
+WAY = 0.5  # of the width of the thinnest body, in a step
+TURN = 0.1  # rad, in a step
+SKIN = 0.05  # of the width of the thinnest body: who moves so far has moved
+CONE_SHARE = 0.5  # of the contact's impulse: the corner of a friction pyramid is 0.41 of it outside the cone
+
+
+def is_resolved(scene: Scene, dt: float) -> bool:
+    """Whether no body gets so far in a step that an engine may overlook a contact, or turns so far that a method of
+    first order may make energy of it: as they start, and after falling through the height of the scene.
+
+    No engine claims more where it detects collisions at the poses of its steps.
+    """
+    free = [body for body in scene.bodies if not body.fixed]
+    radii = np.array([mass.bounding_radius(body.shape) for body in free])
+    up = -np.array(scene.gravity)
+    g = float(norm(up))
+    fall = 0.0
+    if g > 0.0:
+        height = mul(np.array([body.position for body in scene.bodies]), up) / g
+        fall = float(np.ptp(height) + (height.max() if scene.boundaries else 0.0) + 2.0 * radii.max())
+    spins = np.array([_size(body.spin) for body in free])
+    speeds = (
+        np.array([_size(body.velocity) for body in free]) + radii * spins + float(np.sqrt(2.0 * g * max(fall, 0.0)))
+    )
+    thinnest = min(mass.width(body.shape) for body in scene.bodies)
+    return bool(speeds.max() * dt <= WAY * thinnest and spins.max() * dt <= TURN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A law that a motion breaks."""
+
+    oracle: str  # one of ORACLES
+    message: str  # with values
+    bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
+
+
+def judge_scene(scene: Scene, dt: float, simulation: Simulation) -> dict[str, Violation]:
+    """By oracle, the laws that this simulation breaks; the motion is measured here."""
+    if simulation.trajectory is None:
+        return judged(scene, dt, simulation, {}, ())
+    try:
+        found, outcomes = measure_with_outcomes(scenario_from_scene("fuzzed", scene), simulation.trajectory)
+    except MismatchError as error:
+        return of_violations([Violation(oracle="broken", message=str(error))])
+    return judged(scene, dt, simulation, {m.metric: m.value for m in found}, outcomes)
+
+
+def judged(
+    scene: Scene, dt: float, simulation: Simulation, measured: Mapping[str, float], outcomes: Sequence[Outcome]
+) -> dict[str, Violation]:
+    """Likewise, of what was `measured` of the motion (value by metric) and what happened in it.
+
+    Of a scene that the step, s, does not resolve only that it is simulated at all.
+    """
+    if simulation.outcome in (*BROKEN, "adapter_failed"):
+        return of_violations([Violation(oracle="broken", message=f"{simulation.outcome}: {simulation.reason}")])
+    motion = simulation.trajectory
+    if motion is None or not is_resolved(scene, dt):  # None: declined
+        return {}
+    shown = [one for one in outcomes if one.right is False and (one.kind in FAULTS or _is_clear(scene, motion))]
+    found = [Violation(oracle=one.kind, message=describe_happening(one), bodies=one.bodies) for one in shown]
+    gained, allowed = measured.get("energy_gain"), energy_allowed(scene, motion.contact_tolerance)
+    if gained is not None and gained > allowed:
+        message = f"energy rose by {gained:.3g} J without a source; tolerated: {allowed:.3g} J"
+        found.append(Violation(oracle="energy gained", message=message))
+    if axes := conserved_axes(scene):
+        drift, allowed = _momentum_drift(scene, motion, axes), _momentum_allowed(scene)
+        if not drift <= allowed:  # also where it overflows and is no number
+            message = f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
+            found.append(Violation(oracle="momentum not kept", message=message))
+    beyond = measured.get("cone_violation", 0.0)
+    if beyond > CONE_SHARE:
+        message = (
+            f"a reported contact force is outside the friction cone by {beyond:.3g} of it; tolerated: {CONE_SHARE}"
+        )
+        found.append(Violation(oracle="outside the friction cone", message=message))
+    return of_violations(found)
+
+
+def _is_clear(scene: Scene, motion: Trajectory) -> bool:
+    """Whether the gap at which the engine holds what is in contact, m, is too small to be taken for a motion."""
+    return motion.contact_tolerance < SKIN * min(mass.width(body.shape) for body in scene.bodies)
+
+
+def of_violations(found: Sequence[Violation]) -> dict[str, Violation]:
+    """The first of each oracle, in the order of `ORACLES`."""
+    first: dict[str, Violation] = {}
+    for one in found:
+        first.setdefault(one.oracle, one)
+    return {oracle: first[oracle] for oracle in ORACLES if oracle in first}
+
+
+def energy_allowed(scene: Scene, contact_tolerance: float) -> float:
+    """J that an engine may gain: a share of the scale, all bodies lifted by the gap, m, at which it holds what is in
+    contact, and pushed apart slowly."""
+    weight = float(norm(np.array(scene.gravity)))
+    free = sum(body.mass for body in scene.bodies if body.mass is not None)
+    return ENERGY_SHARE * energy_scale(scene) + free * (weight * contact_tolerance + 0.5 * squared(SLOW))
+
+
+def energy_scale(scene: Scene) -> float:
+    """J: what the bodies have at the start, and what lifting each by its own size would take."""
+    g = float(norm(np.array(scene.gravity)))
+    total = 0.0
+    for body in scene.bodies:
+        if body.mass is not None:
+            size = mass.bounding_radius(body.shape)
+            square = squared(_size(body.velocity)) + squared(size * _size(body.spin))
+            total += 0.5 * body.mass * square
+            total += body.mass * g * size
+    return total
+
+
+def _momentum_drift(scene: Scene, motion: Trajectory, axes: list[int]) -> float:
+    m = np.where(np.isinf(masses(scene)), 0.0, masses(scene))
+    momentum = np.einsum("b,sbi->si", m, motion.velocity)
+    gained = momentum - momentum[0] - m.sum() * np.array(scene.gravity) * motion.time[:, None]
+    return float(np.abs(gained)[:, axes].max())
+
+
+def _momentum_allowed(scene: Scene) -> float:
+    """kg m/s: of the speeds at the start and of a fall through each body's size."""
+    g, total, free = float(norm(np.array(scene.gravity))), 0.0, 0.0
+    for body in scene.bodies:
+        if body.mass is not None:
+            fall = float(np.sqrt(2.0 * g * mass.bounding_radius(body.shape)))
+            total += body.mass * (_size(body.velocity) + fall)
+            free += body.mass
+    return MOMENTUM_SHARE * total + SPEED_TOLERANCE * free
+
+
+def conserved_axes(scene: Scene) -> list[int]:
+    """Axes along which nothing outside pushes: all of a scene of free bodies, the level ones over frictionless
+    ground."""
+    if scene.damping.linear or scene.springs or scene.thrusters or scene.joints:
+        return []
+    if any(body.fixed for body in scene.bodies):
+        return []
+    level = list(range(len(scene.gravity) - 1))
+    if not scene.boundaries:
+        return [*level, len(level)]
+    grounds = [one for one in scene.boundaries if isinstance(one, (HalfPlane, HalfSpace))]
+    flat = all(abs(one.normal[axis]) < 1e-12 for one in grounds for axis in level)
+    by_name = {member.name: member for member in (*scene.bodies, *scene.boundaries)}
+    names = {boundary.name for boundary in scene.boundaries}
+    smooth = all(scene.pair_law(by_name[a], by_name[b])[0] == 0.0 for a, b in colliding_pairs(scene) if b in names)
+    falls_straight = not any(scene.gravity[axis] for axis in level)
+    return level if len(grounds) == len(scene.boundaries) and flat and smooth and falls_straight else []
+
+
+def _size(part: float | Sequence[float]) -> float:
+    return float(norm(np.atleast_1d(part)))

@@ -1,0 +1,372 @@
+"""Searches random scenes for those in which an engine breaks a law that needs no reference, and shrinks them.
+
+hypothesis draws, `oracles` judge, `simpler` shrinks. Each scene is simulated in a process of its own and measured in
+another, several at once.
+"""
+
+import math
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from itertools import islice
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from scenarios.scene import PlanarScene, Scene, SpatialScene, content_hash
+from scenarios.strategies import EXAMPLES, SHAPES, planar_scenes, spatial_scenes, time_steps
+from validation.engines import EngineChoice, engine_of
+from validation.records.outcome import outcome_of
+from validation.records.simulation import Simulation
+from validation.running import kernel_cache, runner
+from validation.running.cluster.address import ExecutorError
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, RunError
+from validation.running.planning import STEP, Request, hello_of, plan_cases
+from validation.running.processes.executor import Executor, Reply
+from validation.running.runner import Limits
+from validation.store import Store, StoredFind
+from validation.tools.fuzzing.oracles import Violation, is_resolved, judge_scene, judged
+from validation.tools.fuzzing.simpler import Trial, simpler_trials
+
+BATCH = 100  # scenes between two looks at what was found
+FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
+SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
+MOST_TRIES = 400  # simpler scenes for one fault
+WHOLE = 1000  # faults: as many as there are
+
+Key = tuple[str, float]  # content hash of a scene, time step
+Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A law that an engine broke in a scene."""
+
+    oracle: str  # one of ORACLES
+    message: str  # with values
+    scene: Scene
+    dt: float
+    seed: int  # of its batch
+    bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """Shapes and boundaries that are involved, and joints: with the oracle they name the cause."""
+        kinds = {one.name: one.shape.kind for one in self.scene.bodies}
+        named = kinds | {one.name: one.kind for one in self.scene.boundaries}
+        return Counter([named[name] for name in self.bodies] or kinds.values())
+
+    def is_of(self, known: "Fault") -> bool:
+        """Whether the cause may be that of a shrunk one: it breaks the same law with what that needs."""
+        return self.oracle == known.oracle and known.kinds <= self.kinds
+
+
+@dataclass(slots=True, kw_only=True)
+class Search:
+    """What a search did."""
+
+    tried: int = 0  # scenes simulated
+    declined: int = 0
+    failing: int = 0  # scenes in which a law was broken, before any was shrunk
+    wall: float = 0.0
+    stopped: bool = False  # by Ctrl-C
+    faults: list[Fault] = field(default_factory=list)
+
+
+@contextmanager
+def ctrl_c_calls(note: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C in here; a second one is raised. Raised in one of hypothesis's callbacks, Python would print it
+    and go on."""
+    before = signal.getsignal(signal.SIGINT)
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or before is signal.SIG_IGN:  # no other one gets signals; and in the background Ctrl-C is not ours
+        yield
+        return
+
+    def noted(*_: object) -> None:
+        signal.signal(signal.SIGINT, before)
+        note()
+
+    signal.signal(signal.SIGINT, noted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Fuzzer:
+    """Simulates and judges scenes on one engine, until the time is over.
+
+    Raises SettingError for a profile or setting that the engine does not have.
+    """
+
+    def __init__(
+        self,
+        pool: Executor,
+        engine: EngineChoice,
+        profile: str | None,
+        seconds: float,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.pool, self.engine, self.clock = pool, engine, clock
+        self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
+        self.search = Search()
+        self.limits = Limits()
+        self._verdicts: dict[Key, Broken] = {}
+        self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
+        self._tries = 0  # that are left for the fault at hand
+        self.profile = profile
+        self.strategy = self._strategy()
+
+    @property
+    def is_over(self) -> bool:
+        return self.clock() >= self.deadline
+
+    def run(self, seed: int, progress: Callable[[Search], None] = lambda search: None, enough: int = WHOLE) -> Search:
+        """Batches of scenes from consecutive seeds; one fault of each cause, shrunk while there is time.
+
+        Ends with the time, with `enough` faults, or with Ctrl-C as soon as the scenes that are simulated are done; a
+        second one ends it at once.
+        """
+        started = self.clock()
+        self.deadline = started + self.seconds
+        with ctrl_c_calls(self._stop):
+            while not self.is_over and len(self.search.faults) < enough:
+                for fault in self._faults_of(seed):
+                    known = self.search.faults
+                    if len(known) < enough and not any(fault.is_of(one) for one in known):
+                        shrunk = self.shrunk(fault)
+                        if not any(shrunk.is_of(one) for one in known):
+                            known.append(shrunk)
+                            progress(self.search)
+                seed += 1
+                progress(self.search)
+        self.search.wall = self.clock() - started
+        return self.search
+
+    def _stop(self) -> None:
+        self.search.stopped, self.deadline = True, -math.inf
+
+    def _faults_of(self, seed: int) -> list[Fault]:
+        """In the scenes of this seed, as they were drawn; simulated while others are drawn."""
+        trials: list[Trial] = []
+
+        def simulate(scene: Scene, dt: float) -> None:
+            if not self.is_over:
+                trials.append((scene, resolving(scene, dt)))
+                self._ask(*trials[-1])
+
+        self._verdicts.clear()
+        draw(self.strategy, seed, simulate)
+        self._hear_all()
+        found = [(trial, self._verdicts.get(_key(trial), {})) for trial in trials]
+        self.search.failing += sum(bool(broken) for _, broken in found)
+        return [_fault(next(iter(broken.values())), trial, seed) for trial, broken in found if broken]
+
+    def shrunk(self, fault: Fault) -> Fault:
+        """The simplest scene that breaks the same law, as far as the time and `MOST_TRIES` go."""
+        self._verdicts.clear()
+        self._tries = MOST_TRIES
+        while (simpler := self._simpler(fault)) is not None:
+            fault = simpler
+        return fault
+
+    def _simpler(self, fault: Fault) -> Fault | None:
+        """The first of the simpler scenes that breaks the law, too; None where none does, or the time is over."""
+        trials = simpler_trials(fault.scene, fault.dt)
+        while some := list(islice(trials, self.pool.at_once(self.limits.workers))):
+            self._tries -= len(some)
+            for trial, broken in zip(some, self._judge(some)):
+                if fault.oracle in broken:
+                    return _fault(broken[fault.oracle], trial, fault.seed)
+            if self._tries <= 0 or self.is_over:
+                break
+        return None
+
+    def _judge(self, trials: Sequence[Trial]) -> list[Broken]:
+        """Together; none is broken in what the time did not allow for."""
+        for scene, dt in trials:
+            if not self.is_over:
+                self._ask(scene, dt)
+        self._hear_all()
+        return [self._verdicts.get(_key(trial), {}) for trial in trials]
+
+    def _ask(self, scene: Scene, dt: float) -> None:
+        """Once there is a process for it."""
+        key = _key((scene, dt))
+        if key in self._verdicts or any(key == _key(trial) for trial, _ in self._open.values()):
+            return
+        while sum(motion is None for _, motion in self._open.values()) >= self.pool.at_once(self.limits.workers):
+            self._hear()
+        left = self.deadline - self.clock()
+        limits = replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
+        request = self._request(scene, dt)
+        number = runner.ask_unplanned(self.pool, request, self.profile or "", limits, measured=True)
+        self._open[number] = (scene, dt), None
+
+    def _hear_all(self) -> None:
+        while self._open:
+            self._hear()
+
+    def _hear(self) -> None:
+        for reply in self.pool.wait():
+            trial, motion = self._open.pop(reply.id)
+            if motion is not None:
+                self._take(trial, motion, reply.header)
+            else:
+                self._simulated(trial, reply)
+
+    def _simulated(self, trial: Trial, reply: Reply) -> None:
+        simulation = runner.simulation_of(reply)
+        if simulation.outcome == "timed_out" and simulation.wall_time < SCENE_LIMIT:
+            return  # our time was over, not the scene's
+        if simulation.outcome == "declined":
+            self.search.declined += 1
+        else:
+            self.search.tried += 1
+        if simulation.trajectory is None or "measured" in reply.header:
+            self._take(trial, simulation, reply.header.get("measured", {}))
+        else:
+            scenario = scenario_from_scene("fuzzed", trial[0])
+            self._open[runner.ask_measuring(self.pool, 1, scenario, simulation.encoded)] = trial, simulation
+
+    def _take(self, trial: Trial, simulation: Simulation, measured: Mapping[str, Any]) -> None:
+        """`measured`: the header of the reply to measuring."""
+        values = {row["metric"]: row["value"] for row in measured.get("measurements", ())}
+        outcomes = [outcome_of(row) for row in measured.get("outcomes", ())]
+        if error := measured.get("error"):
+            last = str(error).strip().splitlines()[-1]
+            simulation = replace(
+                simulation, outcome="crashed", reason=f"could not be measured: {last}", trajectory=None
+            )
+        self._verdicts[_key(trial)] = judged(*trial, simulation, values, outcomes)
+
+    # --- what is drawn ---
+
+    def _request(self, scene: Scene, dt: float) -> Request:
+        return Request(scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
+
+    def _strategy(self) -> st.SearchStrategy[Scene]:
+        """Of scenes that the engine takes: it is asked for each feature, so no time is lost on what it declines. Also
+        resolves the profile's name."""
+        planar = self._taken(_planar_probe(), _planar_probe(friction=0.5), _planar_probe(restitution=0.5))
+        spatial = self._taken(_spatial_probe(), _spatial_probe(friction=0.5), _spatial_probe(restitution=0.5))
+        shapes = [kind for kind, taken in zip(SHAPES, self._taken(*map(_spatial_probe, SHAPES))) if taken]
+        found: list[st.SearchStrategy[Any]] = []
+        if spatial[0] and shapes:
+            found += 3 * [spatial_scenes(kinds=shapes, friction=spatial[1], restitution=spatial[2])]
+        if planar[0] or not found:
+            found.append(planar_scenes(friction=planar[1], restitution=planar[2]))
+        return st.sampled_from(range(len(found))).flatmap(lambda which: found[which])
+
+    def _taken(self, *scenes: Scene) -> list[bool]:
+        plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
+        self.profile = plans[0].case.identity.profile
+        return [plan.declined is None and plan.unavailable is None for plan in plans]
+
+
+def _key(trial: Trial) -> Key:
+    return content_hash(trial[0]), trial[1]
+
+
+def _fault(violation: Violation, trial: Trial, seed: int) -> Fault:
+    found = {one.name: getattr(violation, one.name) for one in fields(violation)}
+    return Fault(scene=trial[0], dt=trial[1], seed=seed, **found)
+
+
+def _planar_probe(**law: float) -> Scene:
+    ball = {"name": "ball", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": (0.0, 1.0)}
+    ground = {"kind": "half-plane", "name": "ground"}
+    return PlanarScene.model_validate({"duration": 1.0, "bodies": [ball | law], "boundaries": [ground | law]})
+
+
+def _spatial_probe(kind: str = "sphere", **law: float) -> Scene:
+    body = {"name": "body", "shape": EXAMPLES[kind], "mass": 1.0, "position": (0.0, 0.0, 2.0)}
+    ground = {"kind": "half-space", "name": "ground"}
+    return SpatialScene.model_validate({"duration": 1.0, "bodies": [body | law], "boundaries": [ground | law]})
+
+
+def resolving(scene: Scene, dt: float) -> float:
+    """This step, s, or a finer one that resolves the motion, if one of `FINER` does."""
+    return next((step for step in (dt, *FINER) if step <= dt and is_resolved(scene, step)), dt)
+
+
+def draw(scenes: Any, seed: int, visit: Callable[[Any, float], None]) -> None:
+    """Call `visit` with the scenes and time steps of this seed: the same ones in every process."""
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=BATCH,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(scene=scenes, dt=time_steps())
+    def visit_each(scene: Scene, dt: float) -> None:
+        visit(scene, dt)
+
+    visit_each()
+
+
+# --- one engine, from its start to what is stored -------------------------------------------------------------------
+
+
+def fuzz_engine(
+    store: Store,
+    choice: EngineChoice,
+    profile: str | None,
+    seconds: float,
+    seed: int,
+    progress: Callable[[str], None],
+    executor: str = LOCAL,
+) -> tuple[Search, str, list[StoredFind]]:
+    """What a search did, the profile that it ran with, and what it found, which is stored now.
+
+    Raises RunError, and what `Fuzzer` does.
+    """
+    with executor_at(executor) as pool:
+        version = _started(pool, choice)
+        fuzzer = Fuzzer(pool, choice, profile, seconds)
+        search, lost = fuzzer.search, None
+        try:
+            fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+        except ExecutorError as error:  # what was found is stored
+            lost = error
+    used, finds = fuzzer.profile or "", []
+    for fault in search.faults:
+        found = {one.name: getattr(fault, one.name) for one in fields(fault) if one.name != "bodies"}
+        number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
+        finds.append(store.find(number))
+    if lost is not None:
+        raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
+    return search, used, finds
+
+
+def replay_find(find: StoredFind, executor: str = LOCAL) -> tuple[Simulation, Broken]:
+    """Its scene simulated again, and the laws that are broken now."""
+    choice = engine_of(find.engine)
+    kernel_cache.use_kernel_cache()
+    with executor_at(executor) as pool:
+        _started(pool, choice)
+        scenario = scenario_from_scene("fuzzed", find.scene)
+        request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
+        simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
+    return simulation, judge_scene(find.scene, find.dt, simulation)
+
+
+def _started(pool: Executor, choice: EngineChoice) -> str:
+    """The engine's version. Raises RunError where it cannot be used."""
+    hello = hello_of(pool, choice)
+    if "error" in hello:
+        raise RunError(f"{choice.label}: {hello['error']}")
+    return str(hello.get("version", "unknown"))

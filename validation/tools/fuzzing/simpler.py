@@ -1,0 +1,186 @@
+"""Simpler scenes than one that breaks a law, the largest simplifications first.
+
+A scene is simplified as data: without a body, a joint, a boundary; at rest; upright; of unit mass; in round numbers.
+The shrinking of hypothesis works on what was drawn: without a body those above it come down, which is another scene;
+and it can do nothing for a scene that was not drawn. What is no scene, or where bodies start deeper in one another
+than they did, is left out.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from scenarios.scene import Scene, content_hash, parse_scene, write_scene
+from scenarios.scene_error import SceneError
+from scenarios.strategies import ORIENTATIONS
+from validation.metrics.equilibrium import at_start
+from validation.metrics.proximity import proximities
+
+Data = dict[str, Any]
+Trial = tuple[Scene, float]  # a scene and its time step, s
+Simplification = Callable[[Data], Iterator[Data]]
+STEP = 1.0 / 240.0  # s, the simplest
+SAME_DEPTH = 1e-9  # m
+TIES = ("joints", "springs", "thrusters")
+DURATIONS = (0.25, 0.5, 1.0)  # s: long enough to be seen
+DIGITS = (0, 1, 2)  # behind the point: positions, m
+COEFFICIENTS = ("friction", "restitution")
+LENGTHS = ("radius", "length", "size", "semi_axes")  # of shapes
+
+
+def simpler_trials(scene: Scene, dt: float) -> Iterator[Trial]:
+    """Each in one way simpler than the scene with its time step, s; in the order in which they should be tried."""
+    start: Data = json.loads(write_scene(scene, indent=None))
+    depth, seen = depth_at_start(scene), {content_hash(scene)}
+    for simplified in (*REMOVALS, _shorter, *SIMPLIFICATIONS):
+        for data in simplified(start):
+            found = _scene_of(data)
+            if found is None or content_hash(found) in seen:
+                continue
+            seen.add(content_hash(found))
+            if depth_at_start(found) <= depth + SAME_DEPTH:
+                yield found, dt
+    if dt != STEP:
+        yield scene, STEP
+
+
+def depth_at_start(scene: Scene) -> float:
+    """m: how deep two of its bodies and boundaries start in one another; 0 where none do."""
+    gap = proximities(at_start(scenario_from_scene("fuzzed", scene))).gap
+    return max(0.0, -float(gap.min(initial=0.0)))
+
+
+def _scene_of(data: Data) -> Scene | None:
+    try:
+        return parse_scene(data)
+    except SceneError:
+        return None
+
+
+def _with_body(data: Data, i: int, **fields: Any) -> Data:
+    bodies = [one | fields if k == i else one for k, one in enumerate(data["bodies"])]
+    return data | {"bodies": bodies}
+
+
+# --- less of it -----------------------------------------------------------------------------------------------------
+
+
+def _without_a_body(data: Data) -> Iterator[Data]:
+    """Nor what ties it to others."""
+    for body in reversed(data["bodies"]):
+        name = body["name"]
+        other = data | {"bodies": [one for one in data["bodies"] if one["name"] != name]}
+        for tie in TIES:
+            if tie in data:
+                other[tie] = [one for one in data[tie] if name not in (one.get("a"), one.get("b"), one.get("body"))]
+        yield other
+
+
+def _without_one(what: str) -> Simplification:
+    def without(data: Data) -> Iterator[Data]:
+        for i in reversed(range(len(data.get(what, ())))):
+            yield data | {what: [*data[what][:i], *data[what][i + 1 :]]}
+
+    return without
+
+
+REMOVALS = (_without_a_body, *(_without_one(what) for what in (*TIES, "boundaries")))
+
+
+def _shorter(data: Data) -> Iterator[Data]:
+    for duration in DURATIONS:
+        if duration < data["duration"]:
+            yield data | {"duration": duration}
+
+
+# --- rounder numbers --------------------------------------------------------------------------------------------------
+
+
+def _at_rest(field: str) -> Simplification:
+    """One body without this velocity, then without one of its components."""
+
+    def simplified(data: Data) -> Iterator[Data]:
+        for i, body in enumerate(data["bodies"]):
+            parts = np.atleast_1d(body.get(field, 0.0))
+            if parts.any():
+                yield _with_body(data, i, **{field: _like(body[field], 0.0 * parts)})
+        for i, body in enumerate(data["bodies"]):
+            parts = np.atleast_1d(body.get(field, 0.0))
+            for k in np.flatnonzero(parts) if np.count_nonzero(parts) > 1 else ():
+                yield _with_body(data, i, **{field: np.where(np.arange(len(parts)) == k, 0.0, parts).tolist()})
+
+    return simplified
+
+
+def _turned_simply(data: Data) -> Iterator[Data]:
+    """Upright, lying, on an edge; one that is so already is left alone."""
+    for i, body in enumerate(data["bodies"]):
+        if "angle" in body:
+            yield _with_body(data, i, angle=0.0)
+        elif (now := tuple(body["orientation"])) not in ORIENTATIONS:
+            for q in ORIENTATIONS:
+                yield _with_body(data, i, orientation=list(q))
+        elif now != ORIENTATIONS[0]:
+            yield _with_body(data, i, orientation=list(ORIENTATIONS[0]))
+
+
+def _without_coefficient(data: Data) -> Iterator[Data]:
+    """Without friction, or restitution, anywhere."""
+    for name in COEFFICIENTS:
+        without = {what: [one | {name: 0.0} for one in data.get(what, ())] for what in ("bodies", "boundaries")}
+        yield data | without
+
+
+def _unit_mass(data: Data) -> Iterator[Data]:
+    for i, body in enumerate(data["bodies"]):
+        if body.get("mass") and not body.get("inertia"):
+            yield _with_body(data, i, mass=1.0)
+
+
+def _rounded(field: str) -> Simplification:
+    """Of one body, in fewer digits."""
+
+    def simplified(data: Data) -> Iterator[Data]:
+        for i, body in enumerate(data["bodies"]):
+            for digits in DIGITS:
+                parts = np.round(np.atleast_1d(body.get(field, 0.0)), digits)
+                if field in body:
+                    yield _with_body(data, i, **{field: _like(body[field], parts)})
+
+    return simplified
+
+
+def _round_shape(data: Data) -> Iterator[Data]:
+    """Lengths of one digit, or two."""
+    for i, body in enumerate(data["bodies"]):
+        for digits in (1, 2):
+            shape = {
+                field: _like(value, [_significant(length, digits) for length in np.atleast_1d(value)])
+                for field, value in body["shape"].items()
+                if field in LENGTHS
+            }
+            yield _with_body(data, i, shape=body["shape"] | shape)
+
+
+def _like(value: Any, parts: Any) -> Any:
+    """A number where the value is one."""
+    found = [float(part) + 0.0 for part in parts]  # no -0
+    return found if isinstance(value, list) else found[0]
+
+
+def _significant(number: float, digits: int) -> float:
+    return round(number, digits - 1 - math.floor(math.log10(number)))
+
+
+SIMPLIFICATIONS = (
+    *(_at_rest(field) for field in ("velocity", "spin")),
+    _turned_simply,
+    _without_coefficient,
+    _unit_mass,
+    *(_rounded(field) for field in ("velocity", "spin", "position", "angle")),
+    _round_shape,
+)
