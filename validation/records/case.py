@@ -66,8 +66,14 @@ def case_key(case: Case) -> str:
 
     The same identity may run twice in one run, with an override and without: both are kept.
     """
-    provenance = json.dumps([case.engine_version, dict(case.settings)], sort_keys=True)
-    return f"{case.identity.key}-{hashlib.sha256(provenance.encode()).hexdigest()[:16]}"
+    settings = tuple((name, value.__class__, value) for name, value in case.settings.items())  # 1, 1.0 and True differ
+    return f"{case.identity.key}-{_provenance(case.engine_version, settings)}"
+
+
+@lru_cache(maxsize=10_000)  # likewise
+def _provenance(engine_version: str, settings: tuple[tuple[str, type, Value], ...]) -> str:
+    text = json.dumps([engine_version, {name: value for name, _, value in settings}], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

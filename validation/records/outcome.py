@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 Fault = Literal["went through", "left", "came apart", "blew up", "hangs", "stopped", "keeps moving", "bounced"]
@@ -37,13 +37,16 @@ class Outcome:
     wanted: float | None = None  # likewise, of what should happen
 
 
+FIELDS = tuple(field.name for field in fields(Outcome))
+
+
 def outcome_of(row: Mapping[str, Any]) -> Outcome:
     """Of what JSON makes of one."""
     return Outcome(**{**row, "bodies": tuple(row["bodies"])})
 
 
 def outcomes_to_json(outcomes: Iterable[Outcome]) -> str:
-    return json.dumps([asdict(one) for one in outcomes])
+    return json.dumps([{name: getattr(one, name) for name in FIELDS} for one in outcomes])
 
 
 def outcomes_from_json(text: str | None) -> tuple[Outcome, ...] | None:
