@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from scenarios.scene import Disc, PlanarBody, PlanarScene
 from tests.validation.command import upright
 from tests.validation.store.made import case, info, result
 from validation.report.job import marker
@@ -292,3 +293,39 @@ def test_what_git_does_not_tell_is_one_line_and_status_2(
     done = project.script("--base", "main")
     assert done.returncode == 2 and "fetch-depth: 0" in done.stderr
     assert not (shallow / "upright.db").exists(), "nothing was run"
+
+
+@pytest.mark.slow
+def test_a_find_fails_the_job_until_it_is_known_and_is_reported_once_when_it_is_fixed(project: Project) -> None:
+    """The engine raises in every scene of a single disc."""
+    broken = (
+        ENGINE
+        + """
+    def simulate(self, scene, dt, settings):
+        if [body.shape.kind for body in scene.bodies] == ["disc"]:
+            raise ValueError("the contact graph has a cycle")
+        return super().simulate(scene, dt, settings)
+"""
+    )
+    (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{broken}")
+    with open_store(project.folder / "upright.db") as store:
+        scene = PlanarScene(duration=0.5, bodies=(PlanarBody(name="ball", shape=Disc(radius=0.5), mass=1.0),))
+        known: dict[str, Any] = {"engine_version": "1.0", "profile": "fair", "seed": 1, "dt": 1.0 / 240.0}
+        store.add_find(engine="solver.Solver", oracle="broken", message="crashed", scene=scene, **known)
+    new = project.job()
+    assert new.returncode == 1 and "find 1: solver.Solver: broken: crashed: ValueError" in new.stdout
+    assert "1 breaks its law and is not known" in new.stdout and "upright finds 1 --known REASON" in new.stdout
+    marked = project.upright("finds", "1", "--known", "cycles are not handled", "--link", "#31")
+    assert marked.returncode == 0 and marked.stdout.startswith("find 1 [known (#31)]: solver.Solver")
+    quiet = project.job()
+    assert quiet.returncode == 0 and "find 1" not in quiet.stdout and ", 1 known, 0 fixed" in quiet.stdout
+    (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{ENGINE}")
+    fixed = project.job()
+    assert fixed.returncode == 0 and "find 1: solver.Solver breaks no law here any more" in fixed.stdout
+    again = project.job()
+    assert "breaks no law" not in again.stdout and ", 0 known, 0 fixed" in again.stdout
+    (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{broken}")
+    project.upright("finds", "1", "--not-known")
+    back = project.job()
+    assert back.returncode == 1
+    assert "find 1: solver.Solver [again, after it was fixed in 1.0]: broken" in back.stdout

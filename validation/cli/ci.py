@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from validation.cli.arguments import command_line, database_arguments, session_options, without_password, written
+from validation.cli.arguments import (
+    Within,
+    command_line,
+    database_arguments,
+    session_options,
+    without_password,
+    written,
+)
 from validation.running.options import Options
 
 
@@ -36,8 +43,20 @@ from validation.running.options import Options
     show_default=True,
     help="Folder of what is written.",
 )
-def command(options: Options, strict: bool, base: str | None, name: str, reports: Path) -> None:
+@click.option(
+    "--fuzz",
+    "minutes",
+    type=Within(0.0, 1440),
+    default=0.0,
+    show_default=True,
+    metavar="MINUTES",
+    help="For each engine: search random scenes for new finds.",
+)
+def command(options: Options, strict: bool, base: str | None, name: str, reports: Path, minutes: float) -> None:
     """What a CI job runs on each commit: check, against the baseline at the merge base, with reports as files.
+
+    What fuzzing has found of these engines is simulated again: a find that breaks its law and is not marked as known
+    (`upright finds 3 --known REASON`) counts as worse, one that is fixed is reported. --fuzz searches for new ones.
 
     Written to --reports: summary.md (with pictures of the worst), comment.md (for one comment on the pull request),
     junit.xml, upright.jsonl, and the motion of the worst as pages. On GitHub the commit is annotated, and the summary
@@ -49,6 +68,7 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
     """
     from dataclasses import replace
 
+    from validation.cli.fuzz import seen_to_finds
     from validation.cli.views import must_have_run, resumable, show_session
     from validation.judging.judge import exit_status
     from validation.report.job import commit_annotations, write_reports
@@ -102,6 +122,8 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
             click.echo(line)
     for line in (f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl", *notes):
         click.echo(line.replace("`", ""), err=True)
-    if status := exit_status(session.verdicts, strict=strict):
+    with open_store(options.database) as store:
+        found = seen_to_finds(store, options, minutes, db_option)
+    if status := exit_status(session.verdicts, strict=strict) or int(found):
         raise SystemExit(status)
     must_have_run(session)

@@ -2,6 +2,7 @@
 
 import random
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,8 +14,13 @@ from validation.cli.arguments import (
     engine_option,
     executor_option,
     profile_option,
+    who_option,
 )
 from validation.cli.stopping import stopped_status
+
+if TYPE_CHECKING:
+    from validation.running.options import Options
+    from validation.store import Store
 
 
 @click.command()
@@ -40,11 +46,11 @@ def command(
     """
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
-    from validation.report.terminal import find_line, search_line
+    from validation.report.finds import find_line, search_line
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
-    from validation.tools.fuzzing.search import fuzz_engine
+    from validation.tools.fuzzing.finds import fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
     choices = [engine_of(word) for word in engines or default_engines()]
@@ -73,38 +79,106 @@ def command(
 
 @click.command()
 @click.argument("number", type=NUMBER, required=False)
-@click.option("--replay", is_flag=True, help="Simulate it again: is the law still broken?")
+@click.option("--replay", is_flag=True, help="Simulate it again, or all: is the law still broken?")
 @click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
+@click.option("--known", default=None, metavar="REASON", help="Mark it as known: it fails no check any more.")
+@click.option("--link", default="", help="With --known: address or number of the issue.")
+@click.option("--not-known", is_flag=True, help="Take that back.")
+@who_option
 @executor_option
 @database_option
-def finds(number: int | None, replay: bool, print_scene: bool, executor: str, database: str) -> None:
-    """List what fuzzing found; of one, replay it or print its scene.
+def finds(
+    number: int | None,
+    replay: bool,
+    print_scene: bool,
+    known: str | None,
+    link: str,
+    not_known: bool,
+    who: str,
+    executor: str,
+    database: str,
+) -> None:
+    """List what fuzzing found; of one, replay it, print its scene, or mark it as known.
 
     \b
     upright finds
+    upright finds --replay            all of them: which are fixed?
     upright finds 3 --replay          exit status 1 if the law is still broken
     upright finds 3 --scene > find3.json  &&  upright run find3.json
+    upright finds 3 --known "Bullet's contact margin" --link "#31"
     """
-    from validation.report.table import render_finds
+    from validation.report.finds import find_line, render_finds, replay_line
     from validation.store import open_store
 
-    with open_store(database) as store:
-        found = store.finds() if number is None else [store.find(number)]
+    if sum((replay, print_scene, known is not None, not_known)) > 1:
+        raise click.UsageError("--replay, --scene, --known and --not-known are asked for one at a time")
+    if number is None and (print_scene or known is not None or not_known):
+        raise click.UsageError("of which find? Give its NUMBER, which upright finds lists")
+    if known is not None and not known.strip():
+        raise click.UsageError("--known: the reason is empty; say why, for whoever asks later")
     db_option = database_arguments(database)
+    with open_store(database) as store:
+        if known is not None or not_known:
+            assert number is not None
+            store.must_be_writable()
+            store.mark_find(number, known=known or "", known_by=who if known else "", link=link if known else "")
+            click.echo(find_line(store.find(number)))
+            return
+        found = store.finds() if number is None else [store.find(number)]
     if not found:
         click.echo(f"nothing found yet; search with: upright fuzz{db_option}")
-        return
-    if number is not None and print_scene:
+    elif print_scene:
         from scenarios.scene import write_scene
 
         click.echo(write_scene(found[0].scene))
-    elif number is not None and replay:
-        from validation.report.terminal import replay_line
-        from validation.tools.fuzzing.search import replay_find
+    elif replay:
+        from validation.cli.progress import Shown
+        from validation.tools.fuzzing.finds import replay_finds
 
-        simulation, broken = replay_find(found[0], executor)
-        click.echo(replay_line(found[0], simulation, {oracle: one.message for oracle, one in broken.items()}))
-        sys.exit(1 if broken else 0)
+        with Shown().activity("replaying") as notify:
+            replayed = replay_finds(found, executor, notify)
+        for one in replayed:
+            click.echo(replay_line(one.find, one.simulation, one.messages))
+        sys.exit(1 if any(one.violation for one in replayed) else 0)
     else:
         click.echo(render_finds(found))
         click.echo(f"Again: upright finds {found[-1].number} --replay{db_option}")
+
+
+def seen_to_finds(store: "Store", options: "Options", minutes: float, db_option: str) -> bool:
+    """Of the engines of a job: whether a find breaks its law that nobody has marked as known, after a search of so many
+    minutes for each. Says so, and what is fixed."""
+    from validation.cli.progress import Shown
+    from validation.engines import default_engines, engine_of
+    from validation.report.finds import find_line, finds_line, replay_line
+    from validation.tools.fuzzing.finds import fuzz_engine, replay_finds, settle
+
+    choices = [engine_of(word) for word in options.engines or default_engines()]
+    stored = [find for find in store.finds() if find.engine in {choice.label for choice in choices}]
+    replayed = []
+    if stored:
+        with Shown().activity("replaying finds") as notify:
+            replayed = replay_finds(stored, options.executor, notify)
+        settle(store, replayed)
+    new = []
+    for choice in choices if minutes else ():
+        with Shown().activity(f"fuzzing {choice.label}") as notify:
+            seed = random.randrange(2**31)
+            asked = choice.profile or options.profile
+            new += fuzz_engine(store, choice, asked, 60.0 * minutes, seed, notify, options.executor)[2]
+    failing = [one.find for one in replayed if one.fails] + new
+    for one in replayed:
+        if one.fails or one.is_fixed:
+            click.echo(replay_line(one.find, one.simulation, one.messages))
+    for find in new:
+        click.echo(find_line(find))
+    if replayed or minutes:
+        fixed = sum(one.is_fixed for one in replayed)
+        known = sum(one.violation is not None and not one.fails for one in replayed)
+        click.echo(finds_line(len(replayed), len(failing), known, fixed))
+    if failing:
+        number = failing[0].number
+        click.echo(
+            f"Next: upright finds {number} --replay{db_option} · upright finds {number} --known REASON{db_option}"
+        )
+    return bool(failing)

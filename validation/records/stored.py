@@ -1,6 +1,7 @@
 """What comes out of the store: light, frozen, free of SQL. Trajectories are fetched apart, by their key."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -74,6 +75,30 @@ class StoredFind:
     oracle: str  # which law
     message: str  # with values
     scene: Scene
+    bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
+    known: str = ""  # why it fails no check; "": nobody has marked it as known
+    known_by: str = ""
+    link: str = ""  # of the issue, of what is known
+    fixed_in: str = ""  # engine version that broke the law no more; "": it is broken, as far as is known
+
+    @property
+    def cause(self) -> str:
+        """went through: box, half-space"""
+        return cause_of(self.oracle, self.scene, self.bodies)
+
+
+def involved(scene: Scene, bodies: Collection[str]) -> Counter[str]:
+    """Kinds of the shapes and boundaries that are named, and of joints at them; of all bodies where none is named."""
+    kinds = {one.name: one.shape.kind for one in scene.bodies}
+    named = kinds | {one.name: one.kind for one in scene.boundaries}
+    joints = [one.kind for one in scene.joints if not bodies or {one.a, one.b} & set(bodies)]
+    return Counter([*([named[name] for name in bodies if name in named] or kinds.values()), *joints])
+
+
+def cause_of(oracle: str, scene: Scene, bodies: Collection[str]) -> str:
+    """What names a cause: the law, and what it is broken by."""
+    kinds = [f"{count} {kind}" if count > 1 else kind for kind, count in sorted(involved(scene, bodies).items())]
+    return f"{oracle}: {', '.join(kinds)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

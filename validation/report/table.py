@@ -16,7 +16,6 @@ from validation.records.case import Result, case_key
 from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
-from validation.records.stored import StoredFind
 from validation.records.text import one_line
 from validation.report.sentences import reason_of, summary
 from validation.review.groups import NOTABLE
@@ -271,19 +270,6 @@ def render_case(results: Sequence[Result], verdicts: Iterable[Verdict] = (), *, 
         if verdict.case_key in shown and verdict.baseline is not None
     ]
     return "\n".join([table, *judged])
-
-
-def render_finds(finds: Sequence[StoredFind]) -> str:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
-    for name in ("find", "engine", "law", "bodies", "seed"):
-        table.add_column(name)
-    table.add_column("what", ratio=1)
-    for find in finds:
-        engine = Text(f"{find.engine}@{find.profile}\n{find.engine_version}", overflow="fold")
-        bodies = str(len(find.scene.bodies))
-        message = f"{one_line(find.message)} (dt {time_step(find.dt)})"
-        table.add_row(str(find.number), engine, find.oracle, bodies, str(find.seed), Text(message))
-    return text_of(table)
 
 
 def _superscript(number: int) -> str:

@@ -5,15 +5,13 @@
 
 import math
 import shlex
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
 from validation.judging.policy import HORIZONS
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result
 from validation.records.names import engine_name, engine_token, metric_name
 from validation.records.quantities import counted, quantity
-from validation.records.simulation import Simulation
-from validation.records.stored import StoredFind
 from validation.records.text import one_line
 from validation.report.hints import arguments_of_each, rerun_arguments, stored_arguments
 from validation.report.sentences import (
@@ -217,32 +215,6 @@ def show_command(result: Result) -> str:
     """The command that shows a case."""
     engine = shlex.quote(engine_token(result.case))
     return f"upright show {shlex.quote(result.case.label)} --engine {engine}"
-
-
-def find_line(find: StoredFind) -> str:
-    count = len(find.scene.bodies)
-    bodies = f"{count} {'body' if count == 1 else 'bodies'}"
-    return f"find {find.number}: {find.engine}: {find.oracle} with {bodies} at dt = {find.dt:.6g} s: {find.message}"
-
-
-def search_line(engine: str, seed: int, found: int, tried: int, declined: int, wall: float) -> str:
-    """What a search for finds did; `wall`: s."""
-    rate = tried / wall if wall else 0.0
-    return (
-        f"{engine}: {tried} scenes in {wall:.0f} s ({rate:.0f} a second) "
-        f"from seed {seed}, {declined} declined, {found or 'nothing'} found"
-    )
-
-
-def replay_line(find: StoredFind, now: Simulation, broken: Mapping[str, str]) -> str:
-    """What became of a find; `broken`: the message of each law that is."""
-    about = f"find {find.number}: {find.engine}"
-    if now.outcome == "declined":
-        return f"{about} does not run it any more: {now.reason}"
-    if not broken:
-        return f"{about} breaks no law here any more (it did: {find.message})"
-    oracle = find.oracle if find.oracle in broken else next(iter(broken))
-    return f"{about}: {oracle}: {broken[oracle]}"
 
 
 def _name(case: Case) -> str:

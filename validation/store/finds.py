@@ -1,10 +1,11 @@
 """What fuzzing found: engine, law and scene, never twice."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, update
 
 from scenarios.scene import Scene, content_hash, parse_scene
 from validation.records.stored import StoredFind
@@ -12,6 +13,7 @@ from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of
+from validation.store.stored_json import names_of
 
 
 class Finds(Database):
@@ -26,14 +28,16 @@ class Finds(Database):
         oracle: str,
         message: str,
         scene: Scene,
+        bodies: Sequence[str] = (),
     ) -> int:
-        """The find's number; the same engine, law and scene are stored once."""
+        """The find's number; the same engine, law and scene are stored once. One that was fixed is open again."""
         about = {"engine": engine, "oracle": oracle, "scene_hash": content_hash(scene)}
         with self._writing() as connection:
             runs.save_scenes(connection, [scene])
             there = select(models.Find.id).filter_by(**about)
             found = connection.execute(there).scalar()
             if found is not None:
+                _mark(connection, int(found), fixed_in="")
                 return int(found)
             row = about | {
                 "found": datetime.now(UTC),
@@ -42,8 +46,20 @@ class Finds(Database):
                 "seed": str(seed),
                 "dt": dt,
                 "message": message,
+                "bodies": json.dumps(list(bodies)),
             }
             return int(connection.execute(insert(models.Find).values(row).returning(models.Find.id)).scalar_one())
+
+    def mark_find(self, number: int, *, known: str, known_by: str = "", link: str = "") -> None:
+        """Why it is known, by whom, where; "" takes that back. Raises StoreError where there is no such find."""
+        self.find(number)
+        with self._writing() as connection:
+            _mark(connection, number, known=known, known_by=known_by, link=link)
+
+    def mark_fixed(self, number: int, engine_version: str) -> None:
+        """By which version its law is broken no more; "": it is."""
+        with self._writing() as connection:
+            _mark(connection, number, fixed_in=engine_version)
 
     def finds(self) -> list[StoredFind]:
         """Oldest first."""
@@ -60,6 +76,10 @@ class Finds(Database):
         return found[0]
 
 
+def _mark(connection: Connection, number: int, **fields: str) -> None:
+    connection.execute(update(models.Find).where(models.Find.id == number).values(**fields))
+
+
 def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
     query = (
         select(models.Find.__table__, models.Scene.json)
@@ -74,6 +94,7 @@ def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
             number=row.id,
             when=row.found,
             seed=int(row.seed),
+            bodies=tuple(names_of(row.bodies)),
             scene=parse_scene(json.loads(row.json), where=f"find {row.id}"),
         )
         for row in connection.execute(query)

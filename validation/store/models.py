@@ -262,6 +262,11 @@ class Find(Base):
     oracle: Mapped[str]
     message: Mapped[str]
     scene_hash: Mapped[str] = mapped_column(ForeignKey("scenes.hash"))
+    bodies: Mapped[str] = mapped_column(server_default="[]")  # JSON: names
+    known: Mapped[str] = mapped_column(server_default="")
+    known_by: Mapped[str] = mapped_column(server_default="")
+    link: Mapped[str] = mapped_column(server_default="")
+    fixed_in: Mapped[str] = mapped_column(server_default="")
 
 
 class Comparison(Base):

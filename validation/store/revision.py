@@ -6,7 +6,7 @@ from sqlalchemy import Connection, inspect, text
 
 from validation.store.errors import StoreError
 
-HEAD = "0020"
+HEAD = "0021"
 LOCK = 7_461_203  # any number that is ours: on a server whoever changes the tables waits for all who write
 
 

@@ -11,8 +11,9 @@ from click import unstyle
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, scene
 from validation.records.case import Result
+from validation.report.finds import render_finds
 from validation.report.sentences import summary
-from validation.report.table import render_case, render_finds, render_table, render_verdicts
+from validation.report.table import render_case, render_table, render_verdicts
 from validation.store import StoredFind
 
 ENGINES = {"reference": "0.1.0", "pymunk": "7.3.1", "box2d": "2.3.10", "pybullet": "3.2.7", "mujoco": "4.0.0"}
@@ -201,7 +202,7 @@ def test_finds_are_listed_with_what_it_takes_to_see_them_again() -> None:
         scene=scene(),
     )
     rows = cells(render_finds([find]))
-    assert rows[1] == ["3", "gaining@fair", "energy gained", "1", "77", "energy rose by 1.5 J (dt 1/60 s)"]
+    assert rows[1] == ["3", "gaining@fair", "new", "1", "77", "energy gained: disc: energy rose by 1.5 J (dt 1/60 s)"]
 
 
 def test_the_name_of_an_engine_is_never_broken() -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.validation.store.made import scene
 from validation.store import Store
+from validation.store.errors import StoreError
 
 FIND: dict[str, Any] = {
     "engine": "gaining:strength=2",
@@ -37,3 +40,22 @@ def test_the_same_fault_is_found_once(store: Store) -> None:
     ]
     assert len({first, *others}) == 4
     assert [find.number for find in store.finds()] == [first, *others]
+
+
+def test_a_find_has_what_breaks_the_law_and_that_names_its_cause(store: Store) -> None:
+    number = store.add_find(**FIND | {"oracle": "went through"}, scene=scene(), bodies=("ball",))
+    assert store.find(number).bodies == ("ball",)
+    assert store.find(number).cause == "went through: disc"
+
+
+def test_a_find_is_marked_as_known_and_as_fixed_and_what_is_found_again_is_open(store: Store) -> None:
+    number = store.add_find(**FIND, scene=scene())
+    store.mark_find(number, known="Bullet's margin", known_by="R.", link="#31")
+    store.mark_fixed(number, "3.4.0")
+    found = store.find(number)
+    assert (found.known, found.known_by, found.link, found.fixed_in) == ("Bullet's margin", "R.", "#31", "3.4.0")
+    assert store.add_find(**FIND, scene=scene()) == number and store.find(number).fixed_in == ""
+    store.mark_find(number, known="")
+    assert (store.find(number).known, store.find(number).link) == ("", "")
+    with pytest.raises(StoreError, match="find 99: not in this database"):
+        store.mark_find(99, known="nothing")

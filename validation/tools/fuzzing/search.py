@@ -22,18 +22,15 @@ from hypothesis import strategies as st
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import PlanarScene, Scene, SpatialScene, content_hash
 from scenarios.strategies import EXAMPLES, SHAPES, planar_scenes, spatial_scenes, time_steps
-from validation.engines import EngineChoice, engine_of
+from validation.engines import EngineChoice
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
-from validation.running import kernel_cache, runner
-from validation.running.cluster.address import ExecutorError
-from validation.running.executors import executor_at
-from validation.running.options import LOCAL, RunError
-from validation.running.planning import STEP, Request, hello_of, plan_cases
+from validation.records.stored import involved
+from validation.running import runner
+from validation.running.planning import STEP, Request, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.store import Store, StoredFind
-from validation.tools.fuzzing.oracles import Violation, is_resolved, judge_scene, judged
+from validation.tools.fuzzing.oracles import Violation, is_resolved, judged
 from validation.tools.fuzzing.simpler import Trial, simpler_trials
 
 BATCH = 100  # scenes between two looks at what was found
@@ -59,10 +56,8 @@ class Fault:
 
     @property
     def kinds(self) -> Counter[str]:
-        """Shapes and boundaries that are involved, and joints: with the oracle they name the cause."""
-        kinds = {one.name: one.shape.kind for one in self.scene.bodies}
-        named = kinds | {one.name: one.kind for one in self.scene.boundaries}
-        return Counter([named[name] for name in self.bodies] or kinds.values())
+        """Of what it is broken by: with the oracle they name the cause."""
+        return involved(self.scene, self.bodies)
 
     def is_of(self, known: "Fault") -> bool:
         """Whether the cause may be that of a shrunk one: it breaks the same law with what that needs."""
@@ -115,10 +110,12 @@ class Fuzzer:
         profile: str | None,
         seconds: float,
         clock: Callable[[], float] = time.monotonic,
+        known: Sequence[Fault] = (),
     ) -> None:
+        """`known`: faults whose causes are not searched for again."""
         self.pool, self.engine, self.clock = pool, engine, clock
         self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
-        self.search = Search()
+        self.search, self.known = Search(), known
         self.limits = Limits()
         self._verdicts: dict[Key, Broken] = {}
         self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
@@ -141,16 +138,18 @@ class Fuzzer:
         with ctrl_c_calls(self._stop):
             while not self.is_over and len(self.search.faults) < enough:
                 for fault in self._faults_of(seed):
-                    known = self.search.faults
-                    if len(known) < enough and not any(fault.is_of(one) for one in known):
+                    if len(self.search.faults) < enough and self._is_new(fault):
                         shrunk = self.shrunk(fault)
-                        if not any(shrunk.is_of(one) for one in known):
-                            known.append(shrunk)
+                        if self._is_new(shrunk):
+                            self.search.faults.append(shrunk)
                             progress(self.search)
                 seed += 1
                 progress(self.search)
         self.search.wall = self.clock() - started
         return self.search
+
+    def _is_new(self, fault: Fault) -> bool:
+        return not any(fault.is_of(one) for one in (*self.known, *self.search.faults))
 
     def _stop(self) -> None:
         self.search.stopped, self.deadline = True, -math.inf
@@ -316,57 +315,3 @@ def draw(scenes: Any, seed: int, visit: Callable[[Any, float], None]) -> None:
         visit(scene, dt)
 
     visit_each()
-
-
-# --- one engine, from its start to what is stored -------------------------------------------------------------------
-
-
-def fuzz_engine(
-    store: Store,
-    choice: EngineChoice,
-    profile: str | None,
-    seconds: float,
-    seed: int,
-    progress: Callable[[str], None],
-    executor: str = LOCAL,
-) -> tuple[Search, str, list[StoredFind]]:
-    """What a search did, the profile that it ran with, and what it found, which is stored now.
-
-    Raises RunError, and what `Fuzzer` does.
-    """
-    with executor_at(executor) as pool:
-        version = _started(pool, choice)
-        fuzzer = Fuzzer(pool, choice, profile, seconds)
-        search, lost = fuzzer.search, None
-        try:
-            fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
-        except ExecutorError as error:  # what was found is stored
-            lost = error
-    used, finds = fuzzer.profile or "", []
-    for fault in search.faults:
-        found = {one.name: getattr(fault, one.name) for one in fields(fault) if one.name != "bodies"}
-        number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
-        finds.append(store.find(number))
-    if lost is not None:
-        raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
-    return search, used, finds
-
-
-def replay_find(find: StoredFind, executor: str = LOCAL) -> tuple[Simulation, Broken]:
-    """Its scene simulated again, and the laws that are broken now."""
-    choice = engine_of(find.engine)
-    kernel_cache.use_kernel_cache()
-    with executor_at(executor) as pool:
-        _started(pool, choice)
-        scenario = scenario_from_scene("fuzzed", find.scene)
-        request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
-        simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
-    return simulation, judge_scene(find.scene, find.dt, simulation)
-
-
-def _started(pool: Executor, choice: EngineChoice) -> str:
-    """The engine's version. Raises RunError where it cannot be used."""
-    hello = hello_of(pool, choice)
-    if "error" in hello:
-        raise RunError(f"{choice.label}: {hello['error']}")
-    return str(hello.get("version", "unknown"))

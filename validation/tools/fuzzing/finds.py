@@ -1,0 +1,144 @@
+"""Finds: what a search stores, and what becomes of it: replayed, known, fixed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from validation.engines import EngineChoice, engine_of
+from validation.records.simulation import Simulation
+from validation.running import kernel_cache, runner
+from validation.running.cluster.address import ExecutorError
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, RunError
+from validation.running.planning import Request, engine_remotes, hello_of
+from validation.running.processes.executor import Executor
+from validation.running.runner import Limits
+from validation.store import Store, StoredFind
+from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A find, and what it does now."""
+
+    find: StoredFind
+    engine_version: str  # now
+    simulation: Simulation | None  # None: the engine is not here
+    broken: Broken
+
+    @property
+    def violation(self) -> Violation | None:
+        """Its own law broken, or the first of any other; None where none is, or nothing was simulated."""
+        return self.broken.get(self.find.oracle) or next(iter(self.broken.values()), None)
+
+    @property
+    def messages(self) -> dict[str, str]:
+        """By law."""
+        return {oracle: one.message for oracle, one in self.broken.items()}
+
+    @property
+    def fails(self) -> bool:
+        """Whether somebody has to see to it."""
+        return self.violation is not None and not self.find.known
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether its scene is simulated to its end and breaks no law, which is news."""
+        ended = self.simulation is not None and self.simulation.outcome == "completed"
+        return ended and not self.broken and not self.find.fixed_in
+
+
+def fuzz_engine(
+    store: Store,
+    choice: EngineChoice,
+    profile: str | None,
+    seconds: float,
+    seed: int,
+    progress: Callable[[str], None],
+    executor: str = LOCAL,
+) -> tuple[Search, str, list[StoredFind]]:
+    """What a search did, the profile that it ran with, and what it found, which is stored now.
+
+    Causes of which a find is stored, and not fixed, are not searched for. Raises RunError, and what `Fuzzer` does.
+    """
+    known = [fault_of(find) for find in store.finds() if find.engine == choice.label and not find.fixed_in]
+    with executor_at(executor) as pool:
+        version = _started(pool, choice)
+        fuzzer = Fuzzer(pool, choice, profile, seconds, known=known)
+        search, lost = fuzzer.search, None
+        try:
+            fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+        except ExecutorError as error:  # what was found is stored
+            lost = error
+    used, finds = fuzzer.profile or "", []
+    for fault in search.faults:
+        found = {field.name: getattr(fault, field.name) for field in fields(fault)}
+        number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
+        finds.append(store.find(number))
+    if lost is not None:
+        raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
+    return search, used, finds
+
+
+def fault_of(find: StoredFind) -> Fault:
+    return Fault(**{field.name: getattr(find, field.name) for field in fields(Fault)})
+
+
+def replay_finds(
+    finds: Sequence[StoredFind], executor: str = LOCAL, progress: Callable[[str], None] | None = None
+) -> list[Replayed]:
+    """All of them simulated again, in their order."""
+    kernel_cache.use_kernel_cache()
+    with executor_at(executor) as pool:
+        return _replayed(pool, finds, progress)
+
+
+def settle(store: Store, replayed: Sequence[Replayed]) -> None:
+    """The store knows which are fixed now, and which are no more."""
+    for one in replayed:
+        if one.is_fixed:
+            store.mark_fixed(one.find.number, one.engine_version)
+        elif one.violation is not None and one.find.fixed_in:
+            store.mark_fixed(one.find.number, "")
+
+
+def _replayed(
+    pool: Executor, finds: Sequence[StoredFind], progress: Callable[[str], None] | None = None
+) -> list[Replayed]:
+    """In their order, simulated several at once."""
+    choices = {find.number: engine_of(find.engine) for find in finds}
+    servers = engine_remotes(pool, {choice.word for choice in choices.values()})
+    hellos = {word: server.hello or {} for word, server in servers.items()}
+    waiting = [find for find in finds if "error" not in hellos[choices[find.number].word]]
+    asked: dict[int, StoredFind] = {}
+    simulated: dict[int, Simulation] = {}
+    while waiting or asked:
+        while waiting and len(asked) < pool.at_once(Limits().workers):
+            find = waiting.pop(0)
+            scenario = scenario_from_scene("fuzzed", find.scene)
+            request = Request(scenario=scenario, engine=choices[find.number], profile=find.profile, dt=find.dt)
+            limits = Limits(time_limit=SCENE_LIMIT)
+            asked[runner.ask_unplanned(pool, request, find.profile, limits)] = find
+        for reply in pool.wait():
+            find = asked.pop(reply.id)
+            simulated[find.number] = runner.simulation_of(reply)
+            if progress is not None:
+                progress(f"{len(simulated)} of {len(finds)}")
+    return [
+        Replayed(
+            find=find,
+            engine_version=str(hellos[choices[find.number].word].get("version", "unknown")),
+            simulation=simulated.get(find.number),
+            broken=judge_scene(find.scene, find.dt, simulated[find.number]) if find.number in simulated else {},
+        )
+        for find in finds
+    ]
+
+
+def _started(pool: Executor, choice: EngineChoice) -> str:
+    """The engine's version. Raises RunError where it cannot be used."""
+    hello = hello_of(pool, choice)
+    if "error" in hello:
+        raise RunError(f"{choice.label}: {hello['error']}")
+    return str(hello.get("version", "unknown"))
