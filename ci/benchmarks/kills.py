@@ -50,7 +50,8 @@ CASES = [*(f"stack:n={n}" for n in range(2, 16)), "bouncing-ball", "pendulum", "
 ENGINES = ["--engine", "pymunk", "--engine", "box2d"]
 ROUND = 50  # kills
 EVERY = 0.1  # s from one kill to the next, on average
-SOON = 15.0  # s for processes to be gone, or a server to be there again
+SOON = 15.0  # s for processes to be gone
+RECOVERED = 120.0  # s for a server to be there again
 MARK = "UPRIGHT_KILLS"
 SHARES = {"simulation": 0.34, "engine server": 0.12, "measuring": 0.1, "writer": 0.44}  # of the kills
 SERVER_SHARES = {"connection": 0.2, "database process": 0.04, "database restart": 0.03}
@@ -93,7 +94,7 @@ class Database:
         """A server that recovers is waited for."""
         local = self.url if "://" in self.url else f"sqlite:///{self.url}"
         engine = sa.create_engine(local.replace("postgresql:", "postgresql+psycopg:"), poolclass=sa.NullPool)
-        deadline = time.monotonic() + SOON
+        deadline = time.monotonic() + RECOVERED
         while True:
             try:
                 connection = engine.connect()

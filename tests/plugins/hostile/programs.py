@@ -167,8 +167,8 @@ PROGRAMS: dict[str, Expected] = {
     "bombs.sh": sh(
         "processes on and on",
         "for i in $(seq 300); do sleep 3600 & done; sleep 3600\n",
-        "out_of_memory",
-        "MiB resident",
+        "crashed",
+        "processes, the limit is 200",
     ),
     "version-endless.sh": Expected(
         what="a version without end",
