@@ -1,5 +1,7 @@
 """upright fuzz, upright finds"""
 
+from __future__ import annotations
+
 import random
 import sys
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ from validation.cli.stopping import stopped_status
 
 if TYPE_CHECKING:
     from validation.running.options import Options
-    from validation.store import Store
+    from validation.store import Store, StoredFind
 
 
 @click.command()
@@ -80,7 +82,9 @@ def command(
 @click.command()
 @click.argument("number", type=NUMBER, required=False)
 @click.option("--replay", is_flag=True, help="Simulate it again, or all: is the law still broken?")
-@click.option("--scene", "print_scene", is_flag=True, help="Print its scene as JSON.")
+@click.option("--scene", "form", flag_value="scene", help="Print its scene as JSON.")
+@click.option("--script", "form", flag_value="script", help="Print it as a Python script in the engine's own API.")
+@click.option("--issue", "form", flag_value="issue", help="Print it as the text of an issue, with that script.")
 @click.option("--known", default=None, metavar="REASON", help="Mark it as known: it fails no check any more.")
 @click.option("--link", default="", help="With --known: address or number of the issue.")
 @click.option("--not-known", is_flag=True, help="Take that back.")
@@ -90,7 +94,7 @@ def command(
 def finds(
     number: int | None,
     replay: bool,
-    print_scene: bool,
+    form: str | None,
     known: str | None,
     link: str,
     not_known: bool,
@@ -98,21 +102,23 @@ def finds(
     executor: str,
     database: str,
 ) -> None:
-    """List what fuzzing found; of one, replay it, print its scene, or mark it as known.
+    """List what fuzzing found; of one, replay it, print its scene, hand it over, or mark it as known.
 
     \b
     upright finds
     upright finds --replay            all of them: which are fixed?
     upright finds 3 --replay          exit status 1 if the law is still broken
     upright finds 3 --scene > find3.json  &&  upright run find3.json
+    upright finds 3 --script > find3.py  &&  python find3.py    needs nothing of Upright
+    upright finds 3 --issue > find3.md
     upright finds 3 --known "Bullet's contact margin" --link "#31"
     """
     from validation.report.finds import find_line, render_finds, replay_line
     from validation.store import open_store
 
-    if sum((replay, print_scene, known is not None, not_known)) > 1:
-        raise click.UsageError("--replay, --scene, --known and --not-known are asked for one at a time")
-    if number is None and (print_scene or known is not None or not_known):
+    if sum((replay, form is not None, known is not None, not_known)) > 1:
+        raise click.UsageError("--replay, --known, --not-known and what prints it are asked for one at a time")
+    if number is None and (form is not None or known is not None or not_known):
         raise click.UsageError("of which find? Give its NUMBER, which upright finds lists")
     if known is not None and not known.strip():
         raise click.UsageError("--known: the reason is empty; say why, for whoever asks later")
@@ -127,10 +133,8 @@ def finds(
         found = store.finds() if number is None else [store.find(number)]
     if not found:
         click.echo(f"nothing found yet; search with: upright fuzz{db_option}")
-    elif print_scene:
-        from scenarios.scene import write_scene
-
-        click.echo(write_scene(found[0].scene))
+    elif form is not None:
+        click.echo(_printed(found[0], form, executor))
     elif replay:
         from validation.cli.progress import Shown
         from validation.tools.fuzzing.finds import replay_finds
@@ -145,7 +149,7 @@ def finds(
         click.echo(f"Again: upright finds {found[-1].number} --replay{db_option}")
 
 
-def seen_to_finds(store: "Store", options: "Options", minutes: float, db_option: str) -> bool:
+def seen_to_finds(store: Store, options: Options, minutes: float, db_option: str) -> bool:
     """Of the engines of a job: whether a find breaks its law that nobody has marked as known, after a search of so many
     minutes for each. Says so, and what is fixed."""
     from validation.cli.progress import Shown
@@ -182,3 +186,16 @@ def seen_to_finds(store: "Store", options: "Options", minutes: float, db_option:
             f"Next: upright finds {number} --replay{db_option} · upright finds {number} --known REASON{db_option}"
         )
     return bool(failing)
+
+
+def _printed(find: StoredFind, form: str, executor: str) -> str:
+    """As its scene, as a script or as an issue."""
+    if form == "scene":
+        from scenarios.scene import write_scene
+
+        return write_scene(find.scene)
+    from validation.tools.fuzzing.scripts.export import export_find
+    from validation.tools.fuzzing.scripts.issue import issue_of
+
+    exported = export_find(find, executor)
+    return (issue_of(exported) if form == "issue" else exported.script).rstrip("\n")

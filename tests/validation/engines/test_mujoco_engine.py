@@ -31,6 +31,7 @@ from scenarios.scene import (
 from tests.validation.engines.planar_scenes import Array, ball, box, ground, rectangle, scene
 from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, momentum_imbalance, solid, space
 from validation.engines.engine import NotFiniteError, resolve_settings
+from validation.engines.mujoco import mjcf
 from validation.engines.mujoco import model as mujoco_model
 from validation.engines.mujoco.adapter import SETTINGS, MuJoCo
 from validation.engines.shared.pair_laws import PairLaws
@@ -263,7 +264,7 @@ def test_a_state_that_diverges_is_an_error_and_no_fresh_start(tmp_path: Path, mo
 
 
 def test_contacts_that_do_not_fit_into_memory_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mujoco_model, "MEMORY", 15_000)
+    monkeypatch.setattr(mjcf, "MEMORY", 15_000)
     bodies = [ball(f"{i}", position=(1.1 * i, 0.5), friction=0.5) for i in range(20)]
     with pytest.raises(MemoryError, match="dropped contacts"):
         in_plane(MuJoCo(), scene(*bodies, ground=ground(friction=0.5), duration=0.1))

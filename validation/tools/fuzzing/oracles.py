@@ -96,7 +96,7 @@ def judged(
         message = f"energy rose by {gained:.3g} J without a source; tolerated: {allowed:.3g} J"
         found.append(Violation(oracle="energy gained", message=message))
     if axes := conserved_axes(scene):
-        drift, allowed = _momentum_drift(scene, motion, axes), _momentum_allowed(scene)
+        drift, allowed = _momentum_drift(scene, motion, axes), momentum_allowed(scene)
         if not drift <= allowed:  # also where it overflows and is no number
             message = f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
             found.append(Violation(oracle="momentum not kept", message=message))
@@ -150,7 +150,7 @@ def _momentum_drift(scene: Scene, motion: Trajectory, axes: list[int]) -> float:
     return float(np.abs(gained)[:, axes].max())
 
 
-def _momentum_allowed(scene: Scene) -> float:
+def momentum_allowed(scene: Scene) -> float:
     """kg m/s: of the speeds at the start and of a fall through each body's size."""
     g, total, free = float(norm(np.array(scene.gravity))), 0.0, 0.0
     for body in scene.bodies:

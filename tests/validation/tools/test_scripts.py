@@ -1,0 +1,277 @@
+"""A find's script in an engine's own API moves as our adapter's simulation does, and shows the fault by a value."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from scenarios.scene import PlanarScene, Scene, parse_scene
+from scenarios.strategies import planar_scenes, spatial_scenes
+from tests.effort import tries
+from tests.validation.command import upright
+from validation.engines.engine import resolve_settings
+from validation.records.trajectory import PlanarTrajectory
+from validation.store import open_store
+from validation.tools.fuzzing.oracles import Violation
+from validation.tools.fuzzing.scripts.faults import CLOSINGS, Find
+from validation.tools.fuzzing.scripts.issue import LAWS, NAMES
+from validation.tools.fuzzing.scripts.mujoco import release_of
+from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, variables
+from validation.tools.fuzzing.scripts.script import ENGINES, script_of, written
+from validation.tools.fuzzing.search import draw, resolving
+
+CLASSES = {"mujoco": "MuJoCo", "pybullet": "PyBullet", "rapier": "Rapier", "pymunk": "Pymunk", "box2d": "Box2D"}
+BROKEN = Violation(oracle="broken", message="asked to show its motion")
+DRIVER = """
+import json, sys
+names = {"__name__": "__main__"}
+try:
+    exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), names)
+except SystemExit:
+    pass
+ours = sorted({"validation", "scenarios", "reference_engine"} & sys.modules.keys())
+print(json.dumps([ours, *(part.tolist() for part in names["states"][-1])]))
+"""
+
+
+@functools.cache
+def drawn(dimension: int, restitution: bool) -> list[tuple[Scene, float]]:
+    """Scenes and time steps of one seed."""
+    found: list[tuple[Scene, float]] = []
+    scenes: Any = planar_scenes if dimension == 2 else spatial_scenes
+    draw(scenes(restitution=restitution), 3, lambda scene, dt: found.append((scene, resolving(scene, dt))))
+    return found
+
+
+@pytest.mark.parametrize("profile", ["fair", pytest.param("default", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name, dimension",
+    [("mujoco", 3), ("mujoco", 2), ("pybullet", 3), ("pybullet", 2), ("rapier", 3), ("rapier", 2), ("pymunk", 2),
+     ("box2d", 2)],
+)  # fmt: skip
+def test_a_script_moves_as_the_adapter_does_to_the_last_bit(
+    name: str, dimension: int, profile: str, tmp_path: Path
+) -> None:
+    pytest.importorskip({"rapier": "rapier3d", "box2d": "Box2D"}.get(name, name))
+    engine: Any = getattr(importlib.import_module(f"validation.engines.{name}.adapter"), CLASSES[name])()
+    taken = [one for one in drawn(dimension, name != "mujoco") if not engine.declines(one[0])]
+    taken = [one for one in taken if len(one[0].bodies) > 1 and one[0].boundaries]
+    for scene, dt in taken[: tries(8, 1)]:
+        settings = resolve_settings(engine, profile, {}, scene, dt)
+        motion = engine.simulate(scene, dt, settings)
+        script = script_of(name, engine.version, scene, dt, dict(settings), BROKEN, motion)
+        (tmp_path / "find.py").write_text(script)
+        (tmp_path / "driver.py").write_text(DRIVER)
+        command = [sys.executable, "-I", "driver.py", "find.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        ours, position, turn, velocity, spin = json.loads(done.stdout.splitlines()[-1])
+        assert ours == []
+        np.testing.assert_array_equal(np.array(position), motion.position[-1])
+        np.testing.assert_array_equal(np.array(velocity), motion.velocity[-1])
+        if isinstance(motion, PlanarTrajectory):
+            np.testing.assert_array_equal(np.array(spin), motion.spin[-1])
+            if name != "rapier":  # of which the adapter counts full turns on
+                np.testing.assert_array_equal(np.array(turn), motion.angle[-1])
+        else:  # the adapter's quaternions go on with their sign
+            q = np.array(turn)
+            sign = np.sign((q * motion.orientation[-1]).sum(axis=1, keepdims=True))
+            np.testing.assert_array_equal(sign * q, motion.orientation[-1])
+
+
+def test_what_a_release_of_mujoco_has_is_known_by_its_number() -> None:
+    model = pytest.importorskip("validation.engines.mujoco.model")
+    assert release_of(model.mujoco.__version__) == model.RELEASE
+
+
+# --- what a script shows ---------------------------------------------------------------------------------------------
+
+BALL = {"name": "ball", "shape": {"kind": "sphere", "radius": 0.5}, "mass": 2.0, "position": (0.0, 0.0, 0.5)}
+ROD = {"name": "rod", "shape": {"kind": "box", "size": (1.0, 0.2, 2.0)}, "mass": 1.0, "position": (0.0, 0.0, 1.0)}
+LOG = {"name": "log", "shape": {"kind": "cylinder", "radius": 0.5, "length": 2.0}, "mass": 1.0, "position": (0, 0, 1.0)}
+DISC = {"name": "disc", "shape": {"kind": "disc", "radius": 0.5}, "mass": 2.0, "position": (0.0, 0.5)}
+GROUND = {"kind": "half-space", "name": "ground"}
+
+
+def spatial(*bodies: dict[str, Any], grounded: bool = True) -> Scene:
+    data = {"dimension": 3, "duration": 1.0, "gravity": (0.0, 0.0, -9.81 if grounded else 0.0), "bodies": list(bodies)}
+    return parse_scene(json.loads(json.dumps(data | ({"boundaries": [GROUND]} if grounded else {}))))
+
+
+def planar(*bodies: dict[str, Any]) -> Scene:
+    data = {"dimension": 2, "duration": 1.0, "gravity": (0.0, -9.81), "bodies": list(bodies)}
+    return parse_scene(json.loads(json.dumps(data | {"boundaries": [{"kind": "half-plane", "name": "ground"}]})))
+
+
+def shown(
+    scene: Scene,
+    oracle: str,
+    bodies: tuple[str, ...],
+    capfd: pytest.CaptureFixture[str],
+    *,
+    position: str,
+    turn: str = "",
+    velocity: str = "",
+    spin: str = "",
+    lag: float = 0.0,
+) -> tuple[int, str]:
+    """Exit status and output of a script whose engine moves bodies by these expressions of the time t, s."""
+    count, flat = len(scene.bodies), isinstance(scene, PlanarScene)
+    rest = (
+        turn or ("[0.0]" if flat else "[(1.0, 0.0, 0.0, 0.0)]") + f" * {count}",
+        velocity or f"np.zeros(({count}, {2 if flat else 3}))",
+        spin or (f"np.zeros({count})" if flat else f"np.zeros(({count}, 3))"),
+    )
+    part = EngineCode(
+        title="Toy",
+        imports=("import numpy as np",),
+        build="clock = [0]",
+        step="clock[0] += 1",
+        state=f"t = clock[0] / 100\nreturn {', '.join(f'np.array({one}, float)' for one in (position, *rest))}",
+        lag=lag,
+    )
+    violation = Violation(oracle=oracle, message="a toy's", bodies=bodies)
+    script = written(Find(scene=scene, dt=0.01, violation=violation, engine=part), "1.0")
+    with pytest.raises(SystemExit) as left:
+        exec(compile(script, "find.py", "exec"), {"__name__": "__main__"})
+    assert isinstance(left.value.code, int)
+    return left.value.code, capfd.readouterr().out
+
+
+FALLS = "[(0.0, 0.0, 0.5 - 4.905 * t * t)]"
+Motion = dict[str, str]
+TURNED = "[(np.cos(t), np.sin(t), 0.0, 0.0)]"  # about x, by 2 rad at the end
+
+
+@pytest.mark.parametrize(
+    "oracle, scene, bodies, wrong, right, words",
+    [
+        ("went through", spatial(BALL), ("ball", "ground"), {"position": FALLS},
+         {"position": "[(0.0, 0.0, 0.49)]"}, "ball: its lowest point is 4.905 m below ground after 1 s"),
+        ("went through", planar(DISC), ("disc", "ground"), {"position": "[(0.0, 0.5 - t)]"},
+         {"position": "[(t, 0.5)]"}, "disc: its lowest point is 1 m below ground after 1 s"),
+        ("went through", spatial(BALL, ROD), ("ball", "rod"), {"position": "[(2.0 - 4.0 * t, 0.0, 0.5), (0, 0, 1)]"},
+         {"position": "[(2.0 - t, 0.0, 0.5), (0, 0, 1)]"}, "ball and rod overlap by 0.6 m after"),
+        ("energy gained", spatial(BALL), (), {"position": "[(t, 0.0, 0.5)]", "velocity": "[(1.0 + t, 0.0, 0.0)]"},
+         {"position": FALLS, "velocity": "[(0.0, 0.0, -9.81 * t)]"},
+         "it rises from 10.81 J at 0 s to 13.81 J at 1 s"),
+        ("blew up", planar(DISC), (), {"position": "[(0.0, 0.5)]", "spin": "[20.0 * t]"},
+         {"position": "[(0.0, 0.5 - 4.905 * t * t)]", "velocity": "[(0.0, -9.81 * t)]"}, "to 59.81 J at 1 s"),
+        ("momentum not kept", spatial(BALL, grounded=False), (),
+         {"position": "[(t, 0, 0)]", "velocity": "[(1.0 + t, 0, 0)]"},
+         {"position": "[(t, 0, 0)]", "velocity": "[(1.0, 0, 0)]"}, "[4.0, 0.0, 0.0] kg m/s after 1 s"),
+        ("hangs", spatial(BALL), ("ball",), {"position": "[(0.0, 0.0, 3.0)]"},
+         {"position": "[(0.0, 0.0, 7.0 - 4.905 * t * t)]"}, "should fall by 4.905 m and misses that by 4.905 m"),
+        ("hangs", spatial(BALL), ("ball",), {"position": "[(0.0, 0.0, 0.6)]"},
+         {"position": "[(0.0, 0.0, 0.5)]"}, "up to 0.1 m away"),
+        ("keeps moving", spatial(BALL), ("ball",), {"position": "[(t, 0.0, 0.5)]", "velocity": "[(1.0, 0, 0)]"},
+         {"position": "[(0.0, 0.0, 0.5)]"}, "1 m/s in the last"),
+        ("never rested", spatial(BALL), (), {"position": "[(0.0, 0.0, 0.5)]", "spin": "[(0.0, 4.0, 0.0)]"},
+         {"position": "[(0.0, 0.0, 0.5)]", "velocity": "[(1.0 - t, 0.0, 0.0)] if t < 0.6 else [(0.0, 0.0, 0.0)]"},
+         "the largest speed is 2 m/s"),
+        ("moved", spatial(ROD), ("rod",), {"position": "[(0.0, 0.3 * t, 1.0)]"},
+         {"position": "[(0.0, 0.01 * t, 1.0)]"}, "its centre moves by 0.3 m"),
+        ("moved", spatial(ROD), ("rod",), {"position": "[(0.0, 0.0, 1.0)]", "turn": TURNED},
+         {"position": "[(0.0, 0.0, 1.0)]", "turn": "[(-1.0, 0.0, 0.0, 0.0)]"}, "turns by 114.6 degrees"),
+        ("fell over", spatial(ROD), ("rod",), {"position": "[(0.0, 0.0, 1.0)]", "turn": TURNED},
+         {"position": "[(0.0, 0.0, 1.0)]", "turn": "[(np.cos(t), 0.0, 0.0, np.sin(t))]"}, "is 114.6 degrees aslant"),
+        ("fell over", spatial(LOG), ("log",), {"position": "[(0.0, 0.0, 1.0)]", "turn": TURNED},
+         {"position": "[(0.0, 0.0, 1.0)]"}, "is 65.41 degrees aslant"),
+        ("broken", planar(DISC), (), {"position": "[(0.0, np.nan if t > 0.5 else 1.0)]"},
+         {"position": "[(0.0, 1.0)]"}, "after 0.51 s the largest coordinate is inf m"),
+    ],
+)  # fmt: skip
+def test_a_script_shows_its_fault_by_a_value_and_by_its_exit_status(
+    oracle: str,
+    scene: Scene,
+    bodies: tuple[str, ...],
+    wrong: Motion,
+    right: Motion,
+    words: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    status, printed = shown(scene, oracle, bodies, capfd, **wrong)
+    assert status == 1 and words in printed, printed
+    status, printed = shown(scene, oracle, bodies, capfd, **right)
+    assert status == 0, printed
+
+
+@pytest.mark.parametrize("lag", [-0.005, 0.005])
+def test_velocities_beside_the_positions_make_no_energy(lag: float, capfd: pytest.CaptureFixture[str]) -> None:
+    """Thrown up: with the velocities of half a step before or after, its energy is that of the start."""
+    scene = spatial(BALL | {"velocity": (0.0, 0.0, 8.0)})
+    motion = {
+        "position": "[(0.0, 0.0, 0.5 + 8.0 * t - 4.905 * t * t)]",
+        "velocity": f"[(0.0, 0.0, 8.0 - 9.81 * (t + {lag} * (t > 0)))]",
+    }
+    status, printed = shown(scene, "energy gained", (), capfd, lag=lag, **motion)
+    assert status == 0 and "73.81 J at the start, 73.81 J at most" in printed
+
+
+def test_every_fault_that_a_script_shows_has_its_law_and_every_engine_its_name() -> None:
+    assert LAWS.keys() == CLOSINGS.keys() and NAMES.keys() == set(ENGINES)
+
+
+# --- what it refuses -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "engine, scene, oracle, message",
+    [
+        ("dart", spatial(BALL), "broken", "no scripts for dart; there are for mujoco, pybullet"),
+        ("mujoco", spatial(BALL), "outside the friction cone", "does not show 'outside the friction cone'; what it"),
+        ("pybullet", spatial(BALL, ROD | {"fixed": True, "mass": None}), "broken", "the fixed body 'rod'"),
+    ],
+)
+def test_what_a_script_cannot_express_or_show_is_refused_by_its_name(
+    engine: str, scene: Scene, oracle: str, message: str
+) -> None:
+    settings: Any = {"integrator": "euler", "solver": "newton", "multiccd": True, "islands": True}
+    settings |= {f"solimp_{name}": 0.9 for name in ("dmin", "dmax", "width")}
+    settings |= {"solref_timeconst": 0.02, "solref_dampratio": 1.0}
+    with pytest.raises(ScriptError, match=message):
+        script_of(engine, "4.0.0", scene, 0.01, settings, Violation(oracle=oracle, message=""), None)
+
+
+def test_names_of_bodies_become_variables() -> None:
+    assert variables(["body 1", "body-1", "if", "1st", "é"]) == ["body_1", "body_1_", "if_", "body_1st", "body"]
+
+
+# --- through the command ---------------------------------------------------------------------------------------------
+
+SPINNING = planar(
+    {"name": "body 1", "shape": {"kind": "disc", "radius": 1.078125}, "mass": 0.03, "position": (-0.11, 1.58),
+     "friction": 1.0, "restitution": 0.9},
+    {"name": "body 2", "mass": 2.0, "position": (0.5, 3.91), "spin": 5.0, "friction": 1.0, "restitution": 0.9,
+     "shape": {"kind": "polygon", "vertices": [(-1.25, -1.25), (1.25, -1.25), (1.25, 1.25), (-1.25, 1.25)]}},
+)  # fmt: skip
+
+
+def test_a_find_is_printed_as_a_script_that_runs_alone_and_as_an_issue_with_what_it_prints(tmp_path: Path) -> None:
+    pytest.importorskip("pybullet")
+    scene = parse_scene(json.loads(SPINNING.model_dump_json()) | {"boundaries": [
+        {"kind": "half-plane", "name": "ground", "friction": 1.0, "restitution": 0.9}
+    ]})  # fmt: skip
+    with open_store(str(tmp_path / "upright.db")) as store:
+        number = store.add_find(
+            engine="pybullet", engine_version="3.2.7", profile="fair", seed=1, dt=1.0 / 240.0, oracle="blew up",
+            message="it blew up", scene=scene,
+        )  # fmt: skip
+    script = upright("finds", str(number), "--script", folder=tmp_path)
+    assert script.returncode == 0, script.stderr
+    (tmp_path / "find.py").write_text(script.stdout)
+    alone = subprocess.run([sys.executable, "-I", "find.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert alone.returncode == 1 and "total energy: " in alone.stdout, alone.stderr
+    issue = upright("finds", str(number), "--issue", folder=tmp_path)
+    assert issue.returncode == 0, issue.stderr
+    value = next(line for line in alone.stdout.splitlines() if line.startswith("total energy"))
+    for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", LAWS["blew up"][0]):
+        assert part in issue.stdout

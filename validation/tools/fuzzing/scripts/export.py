@@ -1,0 +1,55 @@
+"""A stored find as a script, and as an issue: simulated again, so that both show what its engine does now."""
+
+from dataclasses import dataclass
+
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from validation.engines import engine_of
+from validation.running import kernel_cache, runner
+from validation.running.executors import executor_at
+from validation.running.options import LOCAL, RunError
+from validation.running.planning import Request, hello_of, plan_cases
+from validation.running.runner import Limits
+from validation.store import StoredFind
+from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.scripts.parts import ScriptError
+from validation.tools.fuzzing.scripts.script import script_of
+from validation.tools.fuzzing.search import SCENE_LIMIT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A find as a script."""
+
+    script: str
+    engine: str  # its name
+    version: str  # of the engine
+    violation: Violation  # as it is here and now
+
+
+def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
+    """Raises RunError where the engine cannot be used, and ScriptError where it breaks no law here any more, and for
+    what a script cannot express or show.
+    """
+    choice = engine_of(find.engine)
+    kernel_cache.use_kernel_cache()
+    scenario = scenario_from_scene("fuzzed", find.scene)
+    request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
+    with executor_at(executor) as pool:
+        hello = hello_of(pool, choice)
+        if "error" in hello:
+            raise RunError(f"{choice.label}: {hello['error']}")
+        (plan,) = plan_cases(pool, [request])
+        if plan.declined is not None:
+            raise ScriptError(f"find {find.number}: {choice.label} does not run it any more: {plan.declined}")
+        simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
+    broken = judge_scene(find.scene, find.dt, simulation)
+    if not broken:
+        raise ScriptError(f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})")
+    violation = broken.get(find.oracle) or next(iter(broken.values()))
+    version = str(hello.get("version", find.engine_version))
+    settings = dict(plan.case.settings)
+    try:
+        script = script_of(choice.name, version, find.scene, find.dt, settings, violation, simulation.trajectory)
+    except ScriptError as error:
+        raise ScriptError(f"find {find.number}: {error}") from None
+    return Exported(script=script, engine=choice.name, version=version, violation=violation)

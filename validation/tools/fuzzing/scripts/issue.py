@@ -1,0 +1,99 @@
+"""A find as the text of an issue for the engine's authors: what happens, why it is wrong, how to see it."""
+
+import platform
+import subprocess
+import sys
+import tempfile
+from importlib import metadata
+from pathlib import Path
+
+from validation.tools.fuzzing.scripts.export import Exported
+from validation.tools.fuzzing.scripts.parts import ScriptError
+
+PATIENCE = 120.0  # s for a script
+NAMES = {"mujoco": "MuJoCo", "pybullet": "pybullet", "rapier": "rapier3d", "pymunk": "pymunk", "box2d": "Box2D"}
+LAWS = {
+    "broken": (
+        "The scene is passive and its numbers are ordinary; a simulation of it ends, with finite numbers.",
+        "The simulation goes on to the end with finite positions and speeds.",
+    ),
+    "went through": (
+        "Both are solid, and no step takes a body further than half the width of the thinnest one.",
+        "The two collide and part where they met.",
+    ),
+    "blew up": (
+        "Gravity alone acts on the scene: contacts, friction and restitution up to 1 can only take energy out of it.",
+        "The total energy never rises, but for a discretisation error that is small against it.",
+    ),
+    "hangs": (
+        "Gravity acts on it and it is in contact with nothing that could carry it.",
+        "It falls.",
+    ),
+    "keeps moving": (
+        "It lies where friction holds it against gravity, so friction takes its speed away.",
+        "It slows down and stops.",
+    ),
+    "moved": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "Nothing moves.",
+    ),
+    "fell over": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "It stays upright.",
+    ),
+    "never rested": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "It stays at rest, or comes to rest.",
+    ),
+    "momentum not kept": (
+        "Nothing outside pushes along these axes, so the momentum along them is constant (Newton's third law).",
+        "The momentum stays what it is at the start, but for round-off.",
+    ),
+}
+LAWS["energy gained"] = LAWS["blew up"]
+"""Of each oracle that a script shows: the law that is broken, and what is expected in place of it."""
+
+
+def run_script(script: str) -> tuple[int, str]:
+    """Exit status and what is printed, in a fresh process that sees no environment and no folder of ours."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "find.py"
+        file.write_text(script, encoding="utf-8")
+        command = [sys.executable, "-I", str(file)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise ScriptError(f"the script did not end within {PATIENCE:g} s") from None
+    errors = "" if done.returncode in (0, 1) and done.stdout.strip() else done.stderr
+    lines = [line for line in (done.stdout + errors).splitlines() if not line.startswith("pybullet build time")]
+    return done.returncode, "\n".join(lines).strip().replace(folder, ".")
+
+
+def issue_of(exported: Exported) -> str:
+    """Markdown. Raises ScriptError where the script, run here, does not show the fault."""
+    status, printed = run_script(exported.script)
+    if status == 0:
+        raise ScriptError(f"the script runs, but does not show {exported.violation.oracle!r}: {printed}")
+    law, expected = LAWS[exported.violation.oracle]
+    name = NAMES[exported.engine]
+    return f"""# {name} {exported.version}: {exported.violation.message}
+
+{law}
+
+**Versions.** {name} {exported.version}, numpy {metadata.version("numpy")}, Python {platform.python_version()}, \
+{platform.platform()}
+
+**To reproduce.** The script needs {name} and numpy; its exit status is 1 where the fault is there, else 0.
+
+```python
+{exported.script.rstrip()}
+```
+
+**It prints here** (exit status {status})
+
+```text
+{printed}
+```
+
+**Expected.** {expected}
+"""
