@@ -15,6 +15,7 @@ from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.rotation import matrices
+from scenarios.mass import width
 from scenarios.scene import (
     Box,
     Capsule,
@@ -36,6 +37,7 @@ Quaternion = tuple[float, float, float, float]
 SIZES = (4, 96)  # in 1/32 m: 0.125 to 3 m
 EXTREME = (1, 2, 128)  # in 1/32 m: thin as a plate, small as a coin, large as a lorry
 CORNERS = (3, 4, 6, 16, 64)  # of a prism
+DEPTHS = (0.0625, 0.125, 0.25)  # of the thinner of two, of an overlapped start
 
 
 class Drop(NamedTuple):
@@ -46,6 +48,7 @@ class Drop(NamedTuple):
     x: float  # m, of the centre
     y: float
     gap: int  # in 1/1024 m
+    depth: float  # of the thinner of the two: how deep it is sunk into what is below, in place of the gap; 0: not
     orientation: Quaternion
     velocity: tuple[float, float, float]
     spin: tuple[float, float, float]
@@ -56,13 +59,18 @@ def spatial_scenes(
     kinds: Collection[str] = SHAPES,
     friction: bool = True,
     restitution: bool = True,
+    overlapped: bool = False,
 ) -> st.SearchStrategy[SpatialScene]:
     """Scenes of 1 to `max_bodies` bodies on a ground, or afloat without gravity; of these `kinds` only.
 
-    Every gap is 0 or more. Friction and restitution are 0 where they are not wanted.
+    Every gap is 0 or more; with `overlapped` the first body is sunk into the ground, and others may be sunk into what
+    is below them, by up to a quarter of the thinner. Friction and restitution are 0 where they are not wanted.
     """
-    drops = st.lists(_drops([kind for kind in SHAPES if kind in kinds]), min_size=1, max_size=max_bodies)
-    grounded = st.sampled_from((True, True, True, False))
+    depths = st.sampled_from(DEPTHS) | st.just(0.0) if overlapped else st.just(0.0)
+    drops = st.lists(_drops([kind for kind in SHAPES if kind in kinds], depths), min_size=1, max_size=max_bodies)
+    if overlapped:
+        drops = drops.map(lambda found: [found[0]._replace(depth=found[0].depth or DEPTHS[0]), *found[1:]])
+    grounded = st.just(True) if overlapped else st.sampled_from((True, True, True, False))
     laws = values.frictions(wanted=friction), values.restitutions(wanted=restitution)
     return st.builds(_heap, drops, *laws, grounded, st.sampled_from(DURATIONS))
 
@@ -70,7 +78,7 @@ def spatial_scenes(
 # --- shapes and how they are turned ---------------------------------------------------------------------------------
 
 
-def _drops(kinds: Sequence[str]) -> st.SearchStrategy[Drop]:
+def _drops(kinds: Sequence[str], depths: st.SearchStrategy[float]) -> st.SearchStrategy[Drop]:
     speeds = values.speeds()
     return st.builds(
         Drop,
@@ -79,6 +87,7 @@ def _drops(kinds: Sequence[str]) -> st.SearchStrategy[Drop]:
         x=values.offsets(),
         y=st.just(0.0) | values.offsets(),
         gap=values.gaps(),
+        depth=depths,
         orientation=_orientations(),
         velocity=st.tuples(speeds, speeds, speeds),
         spin=st.tuples(speeds, speeds, speeds),
@@ -95,11 +104,11 @@ def _shapes() -> dict[str, st.SearchStrategy[SpatialShape]]:
         "capsule": st.builds(Capsule, radius=radii, length=lengths),
         "cylinder": st.builds(Cylinder, radius=radii, length=lengths),
         "ellipsoid": st.builds(lambda *axes: Ellipsoid(semi_axes=axes), radii, radii, radii),
-        "convex-mesh": st.builds(_prism, st.sampled_from(CORNERS), radii, lengths),
+        "convex-mesh": st.builds(prism, st.sampled_from(CORNERS), radii, lengths),
     }
 
 
-def _prism(corners: int, radius: float, length: float) -> ConvexMesh:
+def prism(corners: int, radius: float, length: float) -> ConvexMesh:
     """A regular one about body z: with many corners, the one that is next to a cylinder."""
     turn = 2.0 * np.pi * np.arange(corners) / corners
     outline = radius * np.stack([elementary.cos(turn), elementary.sin(turn)], axis=1)
@@ -112,7 +121,7 @@ EXAMPLES = {
     "sphere": Sphere(radius=0.5),
     "capsule": Capsule(radius=0.5, length=1.0),
     "cylinder": Cylinder(radius=0.5, length=1.0),
-    "convex-mesh": _prism(3, 0.5, 1.0),
+    "convex-mesh": prism(3, 0.5, 1.0),
     "ellipsoid": Ellipsoid(semi_axes=(0.5, 0.5, 0.5)),
 }
 
@@ -150,14 +159,17 @@ ASLANT = (_about(0.001, (1.0, 0.0, 0.0)), _about(0.1, (1.0, 1.0, 0.0)))
 
 def _heap(drops: Sequence[Drop], friction: float, restitution: float, grounded: bool, duration: float) -> SpatialScene:
     """Each dropped in turn onto those before it; bounding boxes do not overlap, so neither do the bodies."""
-    placed: list[tuple[Array, Array, float]] = []  # seen from above the lower and upper corner, and the top
+    placed: list[tuple[Array, Array, float, SpatialShape]] = []  # seen from above the lower and upper corner; the top
     bodies = []
     for i, drop in enumerate(drops):
         extent = half_extents(drop.shape, drop.orientation)
         low, high = np.array((drop.x, drop.y)) - extent[:2], np.array((drop.x, drop.y)) + extent[:2]
-        under = [top for lower, upper, top in placed if (lower < high).all() and (low < upper).all()]
-        z = max(under, default=0.0) + drop.gap / GRID + float(extent[2])
-        placed.append((low, high, z + float(extent[2])))
+        under = [(top, one) for lower, upper, top, one in placed if (lower < high).all() and (low < upper).all()]
+        gap = drop.gap / GRID
+        if drop.depth:
+            gap = -drop.depth * min(width(shape) for shape in (drop.shape, *(one for _, one in under)))
+        z = max((top for top, _ in under), default=0.0) + gap + float(extent[2])
+        placed.append((low, high, z + float(extent[2]), drop.shape))
         bodies.append(
             SpatialBody(
                 name=f"body {i + 1}",

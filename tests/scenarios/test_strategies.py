@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from pytest import approx
 
-from scenarios.mass import bounding_radius
+from scenarios.mass import bounding_radius, width
 from scenarios.scene import PlanarScene, SpatialScene, content_hash, parse_scene, write_scene
 from scenarios.strategies import SHAPES, TIME_STEPS, planar_scenes, spatial_scenes, time_steps
 from tests.effort import few, tries
@@ -124,3 +124,27 @@ KINDS = {
 @pytest.mark.parametrize(("condition",), few(3, [(condition,) for condition in KINDS.values()]), ids=KINDS)
 def test_every_kind_of_scene_is_among_the_first_few_thousand(condition):
     assert find(condition, FIRST)
+
+
+@SMALL
+@given(scene=spatial_scenes(overlapped=True))
+def test_in_space_an_overlapped_scene_starts_in_the_ground_but_not_deeper_than_a_quarter_of_the_thinner(scene):
+    """A body that is turned anyhow may be above the ground by the rounding of its height, 1/1024 m, all the same."""
+    first = scene.bodies[0]
+    deepest = {pair: 0.25 * min(widths[name] for name in pair if name in widths) for pair, widths in pairs_of(scene)}
+    gaps = start_gaps(scene)
+    assert gaps[(first.name, "ground")] < 1.0 / 1024.0
+    for pair, gap in gaps.items():
+        assert gap >= -deepest[pair] - 1e-9
+
+
+def pairs_of(scene):
+    widths = {body.name: width(body.shape) for body in scene.bodies}
+    return [(pair, widths) for pair in start_gaps(scene)]
+
+
+def test_in_space_bodies_are_sunk_into_others():
+    def is_sunk(scene):
+        return any(gap < -0.01 for pair, gap in start_gaps(scene).items() if "ground" not in pair)
+
+    assert hypothesis.find(spatial_scenes(overlapped=True), is_sunk, settings=FIRST, random=Random(1))

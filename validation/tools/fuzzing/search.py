@@ -15,13 +15,8 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any
 
-import hypothesis
-from hypothesis import HealthCheck, Phase
-from hypothesis import strategies as st
-
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import PlanarScene, Scene, SpatialScene, content_hash
-from scenarios.strategies import EXAMPLES, SHAPES, planar_scenes, spatial_scenes, time_steps
+from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
@@ -30,10 +25,10 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
+from validation.tools.fuzzing.drawing import draw, scenes_for
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged
 from validation.tools.fuzzing.simpler import Trial, simpler_trials
 
-BATCH = 100  # scenes between two looks at what was found
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 MOST_TRIES = 400  # simpler scenes for one fault
@@ -121,7 +116,7 @@ class Fuzzer:
         self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
         self._tries = 0  # that are left for the fault at hand
         self.profile = profile
-        self.strategy = self._strategy()
+        self.strategy = scenes_for(self._taken)  # also resolves the profile's name
 
     @property
     def is_over(self) -> bool:
@@ -253,22 +248,9 @@ class Fuzzer:
     def _request(self, scene: Scene, dt: float) -> Request:
         return Request(scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
 
-    def _strategy(self) -> st.SearchStrategy[Scene]:
-        """Of scenes that the engine takes: it is asked for each feature, so no time is lost on what it declines. Also
-        resolves the profile's name."""
-        planar = self._taken(_planar_probe(), _planar_probe(friction=0.5), _planar_probe(restitution=0.5))
-        spatial = self._taken(_spatial_probe(), _spatial_probe(friction=0.5), _spatial_probe(restitution=0.5))
-        shapes = [kind for kind, taken in zip(SHAPES, self._taken(*map(_spatial_probe, SHAPES))) if taken]
-        found: list[st.SearchStrategy[Any]] = []
-        if spatial[0] and shapes:
-            found += 3 * [spatial_scenes(kinds=shapes, friction=spatial[1], restitution=spatial[2])]
-        if planar[0] or not found:
-            found.append(planar_scenes(friction=planar[1], restitution=planar[2]))
-        return st.sampled_from(range(len(found))).flatmap(lambda which: found[which])
-
-    def _taken(self, *scenes: Scene) -> list[bool]:
+    def _taken(self, scenes: Sequence[Scene]) -> list[bool]:
         plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
-        self.profile = plans[0].case.identity.profile
+        self.profile = plans[0].case.identity.profile if plans else self.profile
         return [plan.declined is None and plan.unavailable is None for plan in plans]
 
 
@@ -281,37 +263,6 @@ def _fault(violation: Violation, trial: Trial, seed: int) -> Fault:
     return Fault(scene=trial[0], dt=trial[1], seed=seed, **found)
 
 
-def _planar_probe(**law: float) -> Scene:
-    ball = {"name": "ball", "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": (0.0, 1.0)}
-    ground = {"kind": "half-plane", "name": "ground"}
-    return PlanarScene.model_validate({"duration": 1.0, "bodies": [ball | law], "boundaries": [ground | law]})
-
-
-def _spatial_probe(kind: str = "sphere", **law: float) -> Scene:
-    body = {"name": "body", "shape": EXAMPLES[kind], "mass": 1.0, "position": (0.0, 0.0, 2.0)}
-    ground = {"kind": "half-space", "name": "ground"}
-    return SpatialScene.model_validate({"duration": 1.0, "bodies": [body | law], "boundaries": [ground | law]})
-
-
 def resolving(scene: Scene, dt: float) -> float:
     """This step, s, or a finer one that resolves the motion, if one of `FINER` does."""
     return next((step for step in (dt, *FINER) if step <= dt and is_resolved(scene, step)), dt)
-
-
-def draw(scenes: Any, seed: int, visit: Callable[[Any, float], None]) -> None:
-    """Call `visit` with the scenes and time steps of this seed: the same ones in every process."""
-
-    @hypothesis.seed(seed)
-    @hypothesis.settings(
-        max_examples=BATCH,
-        deadline=None,
-        database=None,
-        print_blob=False,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @hypothesis.given(scene=scenes, dt=time_steps())
-    def visit_each(scene: Scene, dt: float) -> None:
-        visit(scene, dt)
-
-    visit_each()

@@ -2,8 +2,8 @@
 
 A scene is simplified as data: without a body, a joint, a boundary; at rest; upright; of unit mass; in round numbers.
 The shrinking of hypothesis works on what was drawn: without a body those above it come down, which is another scene;
-and it can do nothing for a scene that was not drawn. What is no scene, or where bodies start deeper in one another
-than they did, is left out.
+and it can do nothing for a scene that was not drawn. What is no scene, or where bodies start deeper in one another or
+joints further from being met than they did, is left out.
 """
 
 import json
@@ -18,13 +18,16 @@ from scenarios.scene import Scene, content_hash, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from scenarios.strategies import ORIENTATIONS
 from validation.metrics.equilibrium import at_start
-from validation.metrics.proximity import proximities
+from validation.metrics.joint_gap import joint_gap
+from validation.tools.fuzzing.oracles import depth_at_start
+from validation.tools.fuzzing.tied import parting_speed, without_a_link
 
 Data = dict[str, Any]
 Trial = tuple[Scene, float]  # a scene and its time step, s
 Simplification = Callable[[Data], Iterator[Data]]
 STEP = 1.0 / 240.0  # s, the simplest
 SAME_DEPTH = 1e-9  # m
+SAME_GAP, SAME_SPEED = 1e-9, 1e-9  # m and m/s, of joints
 TIES = ("joints", "springs", "thrusters")
 DURATIONS = (0.25, 0.5, 1.0)  # s: long enough to be seen
 DIGITS = (0, 1, 2)  # behind the point: positions, m
@@ -36,22 +39,23 @@ def simpler_trials(scene: Scene, dt: float) -> Iterator[Trial]:
     """Each in one way simpler than the scene with its time step, s; in the order in which they should be tried."""
     start: Data = json.loads(write_scene(scene, indent=None))
     depth, seen = depth_at_start(scene), {content_hash(scene)}
+    gap, speed = gap_at_start(scene), parting_speed(start)
     for simplified in (*REMOVALS, _shorter, *SIMPLIFICATIONS):
         for data in simplified(start):
             found = _scene_of(data)
             if found is None or content_hash(found) in seen:
                 continue
             seen.add(content_hash(found))
-            if depth_at_start(found) <= depth + SAME_DEPTH:
+            is_met = gap_at_start(found) <= gap + SAME_GAP and parting_speed(data) <= speed + SAME_SPEED
+            if is_met and depth_at_start(found) <= depth + SAME_DEPTH:
                 yield found, dt
     if dt != STEP:
         yield scene, STEP
 
 
-def depth_at_start(scene: Scene) -> float:
-    """m: how deep two of its bodies and boundaries start in one another; 0 where none do."""
-    gap = proximities(at_start(scenario_from_scene("fuzzed", scene))).gap
-    return max(0.0, -float(gap.min(initial=0.0)))
+def gap_at_start(scene: Scene) -> float:
+    """m: how far the worst joint starts from being met."""
+    return joint_gap(at_start(scenario_from_scene("fuzzed", scene))) or 0.0
 
 
 def _scene_of(data: Data) -> Scene | None:
@@ -88,7 +92,7 @@ def _without_one(what: str) -> Simplification:
     return without
 
 
-REMOVALS = (_without_a_body, *(_without_one(what) for what in (*TIES, "boundaries")))
+REMOVALS = (_without_a_body, without_a_link, *(_without_one(what) for what in (*TIES, "boundaries")))
 
 
 def _shorter(data: Data) -> Iterator[Data]:
@@ -98,6 +102,16 @@ def _shorter(data: Data) -> Iterator[Data]:
 
 
 # --- rounder numbers --------------------------------------------------------------------------------------------------
+
+
+def _all_at_rest(data: Data) -> Iterator[Data]:
+    """What joints tie cannot stop one by one."""
+    yield data | {
+        "bodies": [
+            one | {field: _like(one[field], 0.0 * np.atleast_1d(one[field])) for field in ("velocity", "spin")}
+            for one in data["bodies"]
+        ]
+    }
 
 
 def _at_rest(field: str) -> Simplification:
@@ -177,6 +191,7 @@ def _significant(number: float, digits: int) -> float:
 
 
 SIMPLIFICATIONS = (
+    _all_at_rest,
     *(_at_rest(field) for field in ("velocity", "spin")),
     _turned_simply,
     _without_coefficient,

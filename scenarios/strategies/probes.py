@@ -1,0 +1,100 @@
+"""Which scenes an engine is asked about before any is drawn for it, and what is drawn of those that it takes.
+
+A probe is the simplest scene with one feature. What its rules decline that no single feature shows is found by a few
+scenes of each arrangement.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from scenarios.catalogue.shared.bodies import Space, rectangle
+from scenarios.scene import Disc, PlanarScene, Scene, SpatialScene
+from scenarios.strategies import mechanisms, stacks
+from scenarios.strategies.allowed import Allowed
+from scenarios.strategies.planar import planar_scenes
+from scenarios.strategies.spatial import EXAMPLES, SHAPES, spatial_scenes
+
+COEFFICIENT = 0.5  # of friction or restitution, of a probe
+PLANAR_SHAPES = {"polygon": rectangle(1.0, 1.0), "disc": Disc(radius=0.5)}
+BALL: Mapping[Space, str] = {"planar": "disc", "spatial": "sphere"}
+WALLS: Mapping[Space, tuple[str, str]] = {"planar": ("half-plane", "bowl"), "spatial": ("half-space", "hollow-sphere")}
+COEFFICIENTS = ("friction", "restitution")
+JOINTS: Mapping[Space, tuple[str, ...]] = {
+    "planar": ("revolute", "rod", "rope", "prismatic"),
+    "spatial": ("hinge", "ball", "slider"),
+}
+
+
+def _probe(space: Space, shape: Any, boundary: str, law: str = "") -> Scene:
+    """One body above the ground, or in the middle of a container."""
+    surface = {law: COEFFICIENT} if law else {}
+    up = 0.0 if boundary in ("bowl", "hollow-sphere") else 2.0
+    wall: dict[str, Any] = {"kind": boundary, "name": "boundary"} | ({} if up else {"radius": 4.0})
+    at = (0.0, up) if space == "planar" else (0.0, 0.0, up)
+    body = {"name": "body", "shape": shape, "mass": 1.0, "position": at}
+    kind = PlanarScene if space == "planar" else SpatialScene
+    return kind.model_validate({"duration": 1.0, "bodies": [body | surface], "boundaries": [wall | surface]})
+
+
+def _jointed(space: Space, kind: str, shape: Any) -> Scene:
+    """Two bodies of one group, one tied to the world, the other to it."""
+    origin = (0.0, 0.0) if space == "planar" else (0.0, 0.0, 0.0)
+    more: dict[str, Any] = {"axis": (1.0, *origin[1:])} if kind in ("prismatic", "slider", "hinge") else {}
+    more |= {"length": 1.0} if kind in ("rod", "rope") else {}
+    at = origin if "length" in more else (*origin[:-1], 1.0)
+    bodies = [
+        {"name": f"body {i}", "shape": shape, "mass": 1.0, "position": (*origin[:-1], -float(i)), "group": 1}
+        for i in (1, 2)
+    ]
+    joint = {"kind": kind, "anchor_a": at, "anchor_b": origin} | more
+    joints = [
+        joint | {"name": "joint 1", "a": "body 1"},
+        joint | {"name": "joint 2", "a": "body 2", "b": "body 1"},
+    ]
+    kinds = PlanarScene if space == "planar" else SpatialScene
+    return kinds.model_validate({"duration": 1.0, "bodies": bodies, "joints": joints})
+
+
+def probes() -> dict[str, Scene]:
+    """Feature -> scene; features are `space shape`, `space boundary`, `space joint` and `space law`."""
+    found: dict[str, Scene] = {}
+    shapes: dict[Space, Mapping[str, Any]] = {"planar": PLANAR_SHAPES, "spatial": EXAMPLES}
+    for space, kinds in shapes.items():
+        ground, container = WALLS[space]
+        ball = kinds[BALL[space]]
+        found |= {f"{space} {kind}": _probe(space, shape, ground) for kind, shape in kinds.items()}
+        found |= {
+            f"{space} {ground}": _probe(space, ball, ground),
+            f"{space} {container}": _probe(space, ball, container),
+        }
+        found |= {f"{space} {kind}": _jointed(space, kind, ball) for kind in JOINTS[space]}
+        found |= {f"{space} {law}": _probe(space, ball, ground, law) for law in COEFFICIENTS}
+    return found
+
+
+def allowed_by(taken: Collection[str], space: Space) -> Allowed:
+    """What scenes of that space may have for an engine that takes these features."""
+    own = {feature.partition(" ")[2] for feature in taken if feature.startswith(f"{space} ")}
+    shapes = own & {*PLANAR_SHAPES, *SHAPES}
+    return Allowed(
+        space=space,
+        shapes=frozenset(shapes),
+        boundaries=frozenset(own & {*WALLS[space]}),
+        joints=frozenset(own & {*JOINTS[space]}),
+        friction="friction" in own,
+        restitution="restitution" in own,
+    )
+
+
+def arrangements(allowed: Allowed) -> dict[str, st.SearchStrategy[Scene]]:
+    """By name, all that can be drawn of what is allowed; empty where nothing can."""
+    found: dict[str, st.SearchStrategy[Scene]] = {}
+    laws = {"friction": allowed.friction, "restitution": allowed.restitution}
+    if allowed.space == "planar" and allowed.shapes >= {*PLANAR_SHAPES} and "half-plane" in allowed.boundaries:
+        found |= {"heap": planar_scenes(**laws), "deep start": planar_scenes(overlapped=True, **laws)}
+    if allowed.space == "spatial" and allowed.shapes and "half-space" in allowed.boundaries:
+        found["heap"] = spatial_scenes(kinds=allowed.shapes, **laws)
+        found["deep start"] = spatial_scenes(kinds=allowed.shapes, overlapped=True, **laws)
+    return found | stacks.arrangements(allowed) | mechanisms.arrangements(allowed)

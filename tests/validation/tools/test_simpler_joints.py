@@ -1,0 +1,73 @@
+"""A scene with joints is simplified as one: joints stay met, a chain gets shorter by a link."""
+
+from random import Random
+
+import hypothesis
+import pytest
+from hypothesis import Phase, settings
+
+from scenarios.scene import Scene
+from scenarios.strategies import mechanisms
+from scenarios.strategies.allowed import Allowed
+from validation.tools.fuzzing.simpler import SAME_GAP, gap_at_start, simpler_trials
+
+PLANE = Allowed(space="planar", shapes=frozenset({"polygon"}), joints=frozenset({"revolute"}))
+SPACE = Allowed(space="spatial", shapes=frozenset({"capsule"}), joints=frozenset({"hinge", "ball"}))
+ONE = settings(max_examples=2000, deadline=None, phases=(Phase.generate,), database=None)
+BOTH = pytest.mark.parametrize("allowed", [PLANE, SPACE], ids=["planar", "spatial"])
+
+
+def a_chain(allowed: Allowed, links: int, hung: int) -> Scene:
+    """Bent, in motion if it hangs by one end."""
+
+    def wanted(scene: Scene) -> bool:
+        moves = hung == 2 or any(any(body.velocity) for body in scene.bodies)
+        ties = sum(joint.b is None for joint in scene.joints)
+        bent = len({str(getattr(body, "orientation", None) or body.angle) for body in scene.bodies}) > 1
+        return len(scene.bodies) == links and ties == hung and bent and moves
+
+    return hypothesis.find(mechanisms.arrangements(allowed)["chain"], wanted, settings=ONE, random=Random(1))
+
+
+@BOTH
+def test_every_simpler_scene_has_its_joints_met(allowed: Allowed) -> None:
+    scene = a_chain(allowed, 4, hung=1)
+    trials = list(simpler_trials(scene, 1.0 / 240.0))
+    assert trials
+    assert all(gap_at_start(simpler) <= SAME_GAP for simpler, _ in trials)
+
+
+@BOTH
+def test_a_chain_gets_shorter_by_a_link_and_is_still_one(allowed: Allowed) -> None:
+    """Down to one link that hangs from where the first one hung."""
+    scene = a_chain(allowed, 5, hung=1)
+    hook = next(joint for joint in scene.joints if joint.b is None).anchor_b
+    while len(scene.bodies) > 1:
+        scene = next(
+            simpler
+            for simpler, _ in simpler_trials(scene, 1.0 / 240.0)
+            if len(simpler.bodies) == len(simpler.joints) == len(scene.bodies) - 1
+        )
+        assert gap_at_start(scene) <= SAME_GAP
+    (joint,) = scene.joints
+    assert joint.b is None and joint.anchor_b == pytest.approx(hook)
+
+
+@BOTH
+def test_all_links_come_to_rest_at_once(allowed: Allowed) -> None:
+    scene = a_chain(allowed, 3, hung=1)
+    resting = [
+        simpler
+        for simpler, _ in simpler_trials(scene, 1.0 / 240.0)
+        if len(simpler.bodies) == 3 and not any(any(body.velocity) for body in simpler.bodies)
+    ]
+    assert resting and all(len(simpler.joints) == 3 for simpler in resting)
+
+
+@BOTH
+def test_a_chain_hung_by_both_ends_loses_no_link_between_them(allowed: Allowed) -> None:
+    """Its two ends are where they are: only half of it can be taken out, or a joint."""
+    scene = a_chain(allowed, 4, hung=2)
+    for simpler, _ in simpler_trials(scene, 1.0 / 240.0):
+        whole = len(simpler.joints) - len(simpler.bodies)
+        assert len(simpler.bodies) == 4 or whole < 1

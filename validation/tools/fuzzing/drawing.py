@@ -1,0 +1,69 @@
+"""What is drawn for an engine: arrangements of bodies (`scenarios.strategies`) that it takes, and time steps."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, Phase
+from hypothesis import strategies as st
+
+from scenarios.catalogue.shared.bodies import Space
+from scenarios.scene import Scene
+from scenarios.strategies import planar_scenes, time_steps
+from scenarios.strategies.probes import allowed_by, arrangements, probes
+
+BATCH = 100  # scenes between two looks at what was found
+ASKED = 4  # scenes of an arrangement, the simplest and a few others: one that is taken is enough
+SHARES: dict[Space, int] = {"spatial": 3, "planar": 1}
+HEAPS = 4  # for one of each other arrangement
+
+
+def scenes_for(taken_of: Callable[[Sequence[Scene]], list[bool]]) -> st.SearchStrategy[Scene]:
+    """Of scenes that an engine takes: it is asked for each feature and for some scenes of each arrangement, so that
+    little time is lost on what it declines.
+
+    `taken_of`: of each scene whether the engine takes it.
+    """
+    asked = probes()
+    features = [feature for feature, taken in zip(asked, taken_of([*asked.values()])) if taken]
+    found: list[st.SearchStrategy[Scene]] = []
+    for space, share in SHARES.items():
+        drawn = arrangements(allowed_by(features, space))
+        samples = {name: _first(strategy, ASKED) for name, strategy in drawn.items()}
+        names = [name for name, scenes in samples.items() for _ in scenes]
+        taken = taken_of([scene for scenes in samples.values() for scene in scenes])
+        usable = dict.fromkeys(name for name, yes in zip(names, taken) if yes)
+        weighted = [drawn[name] for name in usable for _ in range(HEAPS if name == "heap" else 1)]
+        if weighted:
+            found += share * [one_of(weighted)]
+    return one_of(found or [planar_scenes()])
+
+
+def one_of(strategies: Sequence[st.SearchStrategy[Scene]]) -> st.SearchStrategy[Scene]:
+    """Each as often as it stands there; the first is the simplest."""
+    return st.sampled_from(range(len(strategies))).flatmap(lambda which: strategies[which])
+
+
+def _first(strategy: st.SearchStrategy[Scene], count: int) -> list[Scene]:
+    scenes: list[Scene] = []
+    draw(strategy, 1, lambda scene, dt: scenes.append(scene), count)
+    return scenes
+
+
+def draw(scenes: Any, seed: int, visit: Callable[[Any, float], None], count: int = BATCH) -> None:
+    """Call `visit` with the scenes and time steps of this seed: the same ones in every process."""
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=count,
+        deadline=None,
+        database=None,
+        print_blob=False,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @hypothesis.given(scene=scenes, dt=time_steps())
+    def visit_each(scene: Scene, dt: float) -> None:
+        visit(scene, dt)
+
+    visit_each()
