@@ -1,6 +1,6 @@
 """What is drawn for an engine: arrangements of bodies (`scenarios.strategies`) that it takes, and time steps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import hypothesis
@@ -15,6 +15,10 @@ from scenarios.strategies.probes import allowed_by, arrangements, probes
 BATCH = 100  # scenes between two looks at what was found
 ASKED = 4  # scenes of an arrangement, the simplest and a few others: one that is taken is enough
 SHARES: dict[Space, int] = {"spatial": 3, "planar": 1}
+FACTORS = (2.0, 0.5, 4.0, 0.25)  # of a setting's default
+OPTIONS = 2  # at most, in a scene
+Options = tuple[tuple[str, str], ...]
+"""Settings of an engine that are not as the profile has them, by name, as they are typed."""
 HEAPS = 4  # for one of each other arrangement
 
 
@@ -37,6 +41,34 @@ def scenes_for(taken_of: Callable[[Sequence[Scene]], list[bool]]) -> st.SearchSt
         if weighted:
             found += share * [one_of(weighted)]
     return one_of(found or [planar_scenes()])
+
+
+def options_of(table: Mapping[str, Mapping[str, Any]]) -> st.SearchStrategy[Options]:
+    """None in half of the scenes, else one or two settings: another choice, the other truth value, a number within a
+    factor of four of the default.
+
+    `table`: of an engine's settings, each with `default`, `low`, `high` and `choices`.
+    """
+    values = {name: found for name, row in table.items() if (found := _others(row))}
+    if not values:
+        return st.just(())
+    one = st.sampled_from(sorted(values)).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(values[name])))
+    some = st.lists(one, min_size=1, max_size=OPTIONS, unique_by=lambda option: option[0])
+    return st.just(()) | some.map(lambda found: tuple(sorted(found)))
+
+
+def _others(row: Mapping[str, Any]) -> list[str]:
+    """Values of a setting other than its default; none of text, or of a number that is 0."""
+    default = row["default"]
+    if row["choices"]:
+        return [choice for choice in row["choices"] if choice != default]
+    if isinstance(default, bool):
+        return [str(not default).lower()]
+    if isinstance(default, str) or not default:
+        return []
+    kind, low, high = type(default), float(row["low"]), float(row["high"])
+    numbers = dict.fromkeys(kind(factor * default) for factor in FACTORS)
+    return [repr(number) for number in numbers if low <= number <= high and number != default]
 
 
 def one_of(strategies: Sequence[st.SearchStrategy[Scene]]) -> st.SearchStrategy[Scene]:

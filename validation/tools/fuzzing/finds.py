@@ -15,7 +15,7 @@ from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import Store, StoredFind
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search
+from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def fuzz_engine(
 
     Causes of which a find is stored, and not fixed, are not searched for. Raises RunError, and what `Fuzzer` does.
     """
-    known = [fault_of(find) for find in store.finds() if find.engine == choice.label and not find.fixed_in]
+    known = [fault_of(find, choice) for find in store.finds() if is_found_by(find, choice) and not find.fixed_in]
     with executor_at(executor) as pool:
         version = _started(pool, choice)
         fuzzer = Fuzzer(pool, choice, profile, seconds, known=known)
@@ -73,16 +73,26 @@ def fuzz_engine(
             lost = error
     used, finds = fuzzer.profile or "", []
     for fault in search.faults:
-        found = {field.name: getattr(fault, field.name) for field in fields(fault)}
-        number = store.add_find(engine=choice.label, engine_version=version, profile=used, **found)
+        found = {field.name: getattr(fault, field.name) for field in fields(fault) if field.name != "options"}
+        label = with_options(choice, fault.options).label
+        number = store.add_find(engine=label, engine_version=version, profile=used, **found)
         finds.append(store.find(number))
     if lost is not None:
         raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
 
 
-def fault_of(find: StoredFind) -> Fault:
-    return Fault(**{field.name: getattr(find, field.name) for field in fields(Fault)})
+def is_found_by(find: StoredFind, choice: EngineChoice) -> bool:
+    """Whether a search of this engine, which draws options, too, may find it."""
+    found = engine_of(find.engine)
+    return found.word == choice.word and choice.overrides.items() <= found.overrides.items()
+
+
+def fault_of(find: StoredFind, choice: EngineChoice) -> Fault:
+    """As a search of this engine finds it."""
+    own = {field.name: getattr(find, field.name) for field in fields(Fault) if field.name != "options"}
+    options = engine_of(find.engine).overrides.items() - choice.overrides.items()
+    return Fault(**own, options=tuple(sorted(options)))
 
 
 def replay_finds(

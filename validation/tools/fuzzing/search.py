@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from typing import Any
 
+from hypothesis import strategies as st
+
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice
@@ -22,19 +24,20 @@ from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
 from validation.records.stored import involved
 from validation.running import runner
-from validation.running.planning import STEP, Request, plan_cases
+from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.drawing import draw, scenes_for
+from validation.tools.fuzzing.drawing import Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged
-from validation.tools.fuzzing.simpler import Trial, simpler_trials
+from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 MOST_TRIES = 400  # simpler scenes for one fault
 WHOLE = 1000  # faults: as many as there are
 
-Key = tuple[str, float]  # content hash of a scene, time step
+Trial = tuple[Scene, float, Options]  # time step, s, and settings beside those of the search
+Key = tuple[str, float, Options]  # content hash of a scene
 Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
 
 
@@ -48,6 +51,7 @@ class Fault:
     dt: float
     seed: int  # of its batch
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
+    options: Options = ()  # settings of the engine beside those of the search
 
     @property
     def kinds(self) -> Counter[str]:
@@ -56,7 +60,8 @@ class Fault:
 
     def is_of(self, known: "Fault") -> bool:
         """Whether the cause may be that of a shrunk one: it breaks the same law with what that needs."""
-        return self.oracle == known.oracle and known.kinds <= self.kinds
+        needed, given = ({name for name, _ in one.options} for one in (known, self))
+        return self.oracle == known.oracle and known.kinds <= self.kinds and needed <= given
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,6 +122,8 @@ class Fuzzer:
         self._tries = 0  # that are left for the fault at hand
         self.profile = profile
         self.strategy = scenes_for(self._taken)  # also resolves the profile's name
+        table = hello_of(pool, engine).get("table", {})
+        self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
 
     @property
     def is_over(self) -> bool:
@@ -153,13 +160,14 @@ class Fuzzer:
         """In the scenes of this seed, as they were drawn; simulated while others are drawn."""
         trials: list[Trial] = []
 
-        def simulate(scene: Scene, dt: float) -> None:
+        def simulate(drawn: tuple[Scene, Options], dt: float) -> None:
             if not self.is_over:
-                trials.append((scene, resolving(scene, dt)))
-                self._ask(*trials[-1])
+                scene, options = drawn
+                trials.append((scene, resolving(scene, dt), options))
+                self._ask(trials[-1])
 
         self._verdicts.clear()
-        draw(self.strategy, seed, simulate)
+        draw(st.tuples(self.strategy, self.options), seed, simulate)
         self._hear_all()
         found = [(trial, self._verdicts.get(_key(trial), {})) for trial in trials]
         self.search.failing += sum(bool(broken) for _, broken in found)
@@ -175,7 +183,7 @@ class Fuzzer:
 
     def _simpler(self, fault: Fault) -> Fault | None:
         """The first of the simpler scenes that breaks the law, too; None where none does, or the time is over."""
-        trials = simpler_trials(fault.scene, fault.dt)
+        trials = _simpler_trials(fault)
         while some := list(islice(trials, self.pool.at_once(self.limits.workers))):
             self._tries -= len(some)
             for trial, broken in zip(some, self._judge(some)):
@@ -187,24 +195,24 @@ class Fuzzer:
 
     def _judge(self, trials: Sequence[Trial]) -> list[Broken]:
         """Together; none is broken in what the time did not allow for."""
-        for scene, dt in trials:
+        for trial in trials:
             if not self.is_over:
-                self._ask(scene, dt)
+                self._ask(trial)
         self._hear_all()
         return [self._verdicts.get(_key(trial), {}) for trial in trials]
 
-    def _ask(self, scene: Scene, dt: float) -> None:
+    def _ask(self, trial: Trial) -> None:
         """Once there is a process for it."""
-        key = _key((scene, dt))
-        if key in self._verdicts or any(key == _key(trial) for trial, _ in self._open.values()):
+        key = _key(trial)
+        if key in self._verdicts or any(key == _key(other) for other, _ in self._open.values()):
             return
         while sum(motion is None for _, motion in self._open.values()) >= self.pool.at_once(self.limits.workers):
             self._hear()
         left = self.deadline - self.clock()
         limits = replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
-        request = self._request(scene, dt)
+        request = self._request(*trial)
         number = runner.ask_unplanned(self.pool, request, self.profile or "", limits, measured=True)
-        self._open[number] = (scene, dt), None
+        self._open[number] = trial, None
 
     def _hear_all(self) -> None:
         while self._open:
@@ -241,12 +249,13 @@ class Fuzzer:
             simulation = replace(
                 simulation, outcome="crashed", reason=f"could not be measured: {last}", trajectory=None
             )
-        self._verdicts[_key(trial)] = judged(*trial, simulation, values, outcomes)
+        self._verdicts[_key(trial)] = judged(*trial[:2], simulation, values, outcomes)
 
     # --- what is drawn ---
 
-    def _request(self, scene: Scene, dt: float) -> Request:
-        return Request(scenario=scenario_from_scene("fuzzed", scene), engine=self.engine, profile=self.profile, dt=dt)
+    def _request(self, scene: Scene, dt: float, options: Options = ()) -> Request:
+        scenario = scenario_from_scene("fuzzed", scene)
+        return Request(scenario=scenario, engine=with_options(self.engine, options), profile=self.profile, dt=dt)
 
     def _taken(self, scenes: Sequence[Scene]) -> list[bool]:
         plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
@@ -255,12 +264,24 @@ class Fuzzer:
 
 
 def _key(trial: Trial) -> Key:
-    return content_hash(trial[0]), trial[1]
+    return content_hash(trial[0]), *trial[1:]
+
+
+def _simpler_trials(fault: Fault) -> Iterator[Trial]:
+    """Without options first."""
+    for i in range(len(fault.options)):
+        yield fault.scene, fault.dt, fault.options[:i] + fault.options[i + 1 :]
+    for scene, dt in simpler_trials(fault.scene, fault.dt):
+        yield scene, dt, fault.options
+
+
+def with_options(choice: EngineChoice, options: Options) -> EngineChoice:
+    return replace(choice, overrides={**choice.overrides, **dict(options)})
 
 
 def _fault(violation: Violation, trial: Trial, seed: int) -> Fault:
     found = {one.name: getattr(violation, one.name) for one in fields(violation)}
-    return Fault(scene=trial[0], dt=trial[1], seed=seed, **found)
+    return Fault(scene=trial[0], dt=trial[1], options=trial[2], seed=seed, **found)
 
 
 def resolving(scene: Scene, dt: float) -> float:

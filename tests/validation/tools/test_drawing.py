@@ -1,0 +1,99 @@
+"""What is drawn for an engine: only what it takes, and its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+from scenarios.features import scene_features
+from scenarios.scene import PlanarBody, PlanarScene, Polygon, Scene
+from tests.validation.command import kept_servers
+from validation import engines
+from validation.engines import engine_of
+from validation.engines.pymunk.adapter import Pymunk
+from validation.running.processes.pool import Pool
+from validation.tools.fuzzing.drawing import draw, options_of, scenes_for
+from validation.tools.fuzzing.search import Fault, Fuzzer, with_options
+
+PLUGINS = Path(__file__).parents[2] / "plugins"
+TABLE = {
+    "sweeps": {"default": 10, "low": 4, "high": 1000, "choices": ()},
+    "slop": {"default": 0.1, "low": 0.0, "high": 0.15, "choices": ()},
+    "warm": {"default": True, "low": 0.0, "high": 0.0, "choices": ()},
+    "solver": {"default": "cg", "low": 0.0, "high": 0.0, "choices": ("cg", "newton")},
+    "rest": {"default": 0.0, "low": 0.0, "high": 1.0, "choices": ()},
+    "note": {"default": "", "low": 0.0, "high": 0.0, "choices": ()},
+}
+VALUES = {"sweeps": {"20", "5", "40"}, "slop": {"0.05", "0.025"}, "warm": {"false"}, "solver": {"newton"}}
+
+
+@given(options=options_of(TABLE))
+def test_options_are_other_choices_flags_and_numbers_near_the_default_within_their_range(options) -> None:
+    assert len(options) <= 2 and len({name for name, _ in options}) == len(options)
+    assert all(value in VALUES[name] for name, value in options)
+
+
+def test_every_option_is_drawn_and_so_is_none() -> None:
+    seen: set[tuple[tuple[str, str], ...]] = set()
+    draw(options_of(TABLE), 1, lambda options, dt: seen.add(options), count=400)
+    assert {option for options in seen for option in options} == {(n, v) for n, vs in VALUES.items() for v in vs}
+    assert () in seen
+    assert {len(options) for options in seen} == {0, 1, 2}
+
+
+def test_an_engine_without_settings_has_no_options() -> None:
+    draw(options_of({}), 1, lambda options, dt: _assert_none(options), count=5)
+
+
+def _assert_none(options: object) -> None:
+    assert options == ()
+
+
+def test_only_scenes_are_drawn_of_which_the_engine_takes_every_feature() -> None:
+    engine, scenes = Pymunk(), list[Scene]()
+    strategy = scenes_for(lambda asked: [engine.declines(scene) is None for scene in asked])
+    draw(strategy, 1, lambda scene, dt: scenes.append(scene))
+    assert all(engine.declines(scene) is None for scene in scenes)
+    found = {feature for scene in scenes for feature in scene_features(scene)}
+    assert {"bowl", "revolute", "rod", "disc", "polygon", "friction", "restitution"} <= found
+
+
+def test_an_engine_that_takes_nothing_is_given_planar_scenes_to_decline() -> None:
+    scenes: list[Scene] = []
+    draw(scenes_for(lambda asked: [False for _ in asked]), 1, lambda scene, dt: scenes.append(scene), count=5)
+    assert scenes and all(isinstance(scene, PlanarScene) for scene in scenes)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The engine that breaks on purpose: its setting `fault` says how."""
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setenv("PYTHONPATH", str(PLUGINS))
+    engines._registered.cache_clear()
+    with kept_servers():
+        yield
+    engines._registered.cache_clear()
+
+
+def a_fault(*options: tuple[str, str]) -> Fault:
+    square = Polygon(vertices=((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)))
+    scene = PlanarScene(duration=0.5, bodies=(PlanarBody(name="box", shape=square, mass=1.0),))
+    return Fault(oracle="broken", message="", scene=scene, dt=1.0 / 240.0, seed=1, options=options)
+
+
+@pytest.mark.usefixtures("broken")
+def test_options_that_a_fault_does_not_need_are_taken_out_and_the_one_that_it_needs_is_not() -> None:
+    with Pool() as pool:
+        fuzzer = Fuzzer(pool, engine_of("broken"), None, 60.0)
+        shrunk = fuzzer.shrunk(a_fault(("fault", "raise"), ("patience", "1800.0")))
+        assert shrunk.options == (("fault", "raise"),)
+        assert with_options(engine_of("broken"), shrunk.options).label == "broken:fault=raise"
+
+
+def test_a_fault_that_needs_an_option_is_no_fault_without_it() -> None:
+    plain, with_option = a_fault(), a_fault(("iterations", "5"))
+    assert with_option.is_of(plain) and with_option.is_of(a_fault(("iterations", "20")))
+    assert not plain.is_of(with_option)
