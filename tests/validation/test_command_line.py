@@ -21,6 +21,7 @@ from scenarios.scene import write_scene
 from tests.effort import few, tries
 from tests.validation.command import call, start, upright
 from validation import cli
+from validation.cli import arguments
 from validation.running import session
 from validation.running.processes.pool import Pool
 
@@ -474,3 +475,9 @@ def test_results_are_exported_for_other_programs(accepted: Path) -> None:
     assert {"pymunk", "box2d"} <= set(table["engine"].to_pylist())
     assert upright("results", "export", "r.csv", "--run", "1", folder=accepted).returncode == 0
     assert (accepted / "r.csv").read_text().count("\n") > 20
+
+
+def test_a_database_whose_name_moves_the_cursor_is_named_without_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("UPRIGHT_DB", raising=False)
+    assert arguments.named("a\x1b[2J.db") == "a\ufffd[2J.db"
+    assert arguments.database_arguments("my  \x07.db") == " --db 'my  \ufffd.db'"

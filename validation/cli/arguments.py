@@ -20,6 +20,7 @@ import click
 from validation.cli.progress import Shown
 from validation.engines import EngineNameError
 from validation.engines.engine import SettingError
+from validation.records.text import printable
 from validation.review.ledger import LedgerError
 from validation.review.lineage import LineageError
 from validation.running.kernel_cache import CacheError
@@ -339,7 +340,12 @@ def database_arguments(database: str, *, elsewhere: bool = False) -> str:
     `elsewhere`: it is typed in another environment than this one.
     """
     here = DEFAULT_DB if elsewhere else os.environ.get("UPRIGHT_DB") or DEFAULT_DB
-    return "" if database == here else f" --db {shlex.quote(without_password(database))}"
+    return "" if database == here else f" --db {printable(shlex.quote(without_password(database)))}"
+
+
+def named(database: str) -> str:
+    """A database in a message."""
+    return printable(without_password(database))
 
 
 def run_asked_for(store: Store, run: int | None, database: str, *, first: str = "upright check") -> int:
@@ -347,7 +353,7 @@ def run_asked_for(store: Store, run: int | None, database: str, *, first: str = 
     number = run if run is not None else store.latest_run()
     if number is None:
         run_something = f"run something first: {first}{database_arguments(database)}"
-        raise click.ClickException(f"no run is stored in {without_password(database)}; {run_something}")
+        raise click.ClickException(f"no run is stored in {named(database)}; {run_something}")
     return number
 
 

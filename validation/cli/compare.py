@@ -101,7 +101,7 @@ def command(
     if not as_json:
         named = arguments.database_arguments(database)
         click.echo(render_comparison(done, number=number, database=named, everything=everything))
-        click.echo(f"Stored as comparison {number} in {arguments.without_password(database)}.")
+        click.echo(f"Stored as comparison {number} in {arguments.named(database)}.")
     if done.stopped:
         so_far = f"{done.compared} of {done.planned} cases are compared"
         click.echo(f"stopped: {so_far}. {GO_ON if done.goes_on else LOST}", err=True)

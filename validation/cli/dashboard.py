@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from validation.cli.arguments import complete_scenario, database_option, dt_option, engine_option, without_password
+from validation.cli.arguments import complete_scenario, database_option, dt_option, engine_option, named
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 PATIENCE = 60.0  # s for the server to answer, before a browser is opened all the same
@@ -73,7 +73,7 @@ def command(
         pass
     local = address in LOCAL and urlsplit(origin).hostname in LOCAL
     playing = ("local" if local else "public") if (local if play is None else play) else ""
-    click.echo(f"dashboard of {without_password(database)} on {origin}   (Ctrl-C ends it)", err=True)
+    click.echo(f"dashboard of {named(database)} on {origin}   (Ctrl-C ends it)", err=True)
     if not local and not sign_in:
         may = f"read all results, and accept in the name of {who}" if who else "read all results"
         click.echo(f"Warning: whoever reaches {address}:{port} may {may}. --sign-in FILE asks who it is.", err=True)

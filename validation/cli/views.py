@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import click
 
-from validation.cli.arguments import database_arguments, without_password
+from validation.cli.arguments import database_arguments, named
 from validation.cli.stopping import stopped_status
 from validation.running.comparing import Compared
 from validation.running.options import Options, Stopped, UnstoredError
@@ -70,7 +70,7 @@ def show_session(session: Session, options: Options, *, judged: bool = False) ->
     if options.quiet:
         lines = [case_line(session.run, *pair) for pair in zip(session.results, session.verdicts)]
     else:
-        lines = session_lines(session, db_option, without_password(options.database))
+        lines = session_lines(session, db_option, named(options.database))
         lines += verdict_lines(session, db_option) if judged else []
     for line in lines:
         click.echo(line)

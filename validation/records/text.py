@@ -8,4 +8,9 @@ def one_line(text: str, longest: int | None = None) -> str:
     """Without line breaks, and without what moves a terminal's cursor or cannot be printed."""
     if longest is not None and len(text) > longest:
         text = text[: longest - 1] + "…"
-    return "".join(c if c.isprintable() else UNKNOWN for c in " ".join(text.split()))
+    return printable(" ".join(text.split()))
+
+
+def printable(text: str) -> str:
+    """Spaces as they are."""
+    return "".join(c if c.isprintable() else UNKNOWN for c in text)

@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import Connection, inspect, text
 
-from validation.store.errors import StoreError
+from validation.store.errors import DamagedError, StoreError
 
 HEAD = "0021"
 LOCK = 7_461_203  # any number that is ours: on a server whoever changes the tables waits for all who write
@@ -18,7 +18,13 @@ def revision_of(connection: Connection, name: str) -> str:
             some = ", ".join(sorted(tables)[:3])
             raise StoreError(f"{name}: a database of something else (it has: {some}); give another one")
         return ""
-    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+    found = [str(one) for one in connection.execute(text("SELECT version_num FROM alembic_version")).scalars()]
+    if "runs" in tables and not all(len(one) == len(HEAD) and one.isdecimal() for one in found):
+        wrong = ", ".join(repr(one)[:40] for one in found)
+        raise DamagedError(
+            f"{name}: damaged: table alembic_version, column version_num: {wrong} is no revision; "
+            "restore a copy of it, or give another path"
+        )
     if found and found[0] > HEAD:
         raise StoreError(
             f"{name}: revision {found[0]} is newer than this Upright knows ({HEAD}); upgrade Upright, or take the "

@@ -294,3 +294,12 @@ def test_nothing_heavy_is_imported_before_a_store_is_opened() -> None:
         "print([m for m in ('sqlalchemy', 'alembic', 'numpy', 'pydantic') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("wrong", ["", "half", 5, b"\x00", "99"])
+def test_a_revision_that_is_none_is_damage(tmp_path: Path, wrong: object) -> None:
+    path = tmp_path / "u.db"
+    open_store(path).close()
+    with closing(sqlite3.connect(path)) as opened, opened:
+        opened.execute("UPDATE alembic_version SET version_num = ?", [wrong])
+    assert refusal(path).startswith(f"{path}: damaged: table alembic_version, column version_num: ")
