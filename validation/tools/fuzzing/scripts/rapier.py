@@ -26,6 +26,16 @@ PARAMETERS = (
 )  # fmt: skip
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of its cylinder, which stands along y
 
+BACK_INTO_THE_PLANE = """
+def step():
+    \"\"\"Bodies may move along z, by what single precision makes of it: that is taken back.\"\"\"
+    world.step()
+    for body in (world.rigid_bodies[handle] for handle in bodies):
+        if abs(body.translation.z) > {limit}:
+            (x, y, _), (vx, vy, _) = body.translation, body.linvel
+            body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
+"""
+OUT_OF_PLANE = 1e-9  # m, that a planar body may be before it is put back
 STATE = """
 handles = [world.rigid_bodies[body] for body in bodies]
 position = np.array([body.translation.to_tuple() for body in handles])
@@ -41,11 +51,12 @@ return position[:, :2], angle, velocity[:, :2], spin[:, 2]
 
 def engine_code(scene: Scene, dt: float, settings: Settings, version: str) -> EngineCode:
     planar = isinstance(scene, PlanarScene)
+    back = ["", BACK_INTO_THE_PLANE.format(limit=OUT_OF_PLANE).rstrip()] if planar else []
     return EngineCode(
         title="Rapier (rapier3d)",
         imports=("import numpy as np", "import rapier3d as rapier"),
-        build="\n".join([*_engine(scene, dt, settings), *_bodies(scene, settings, planar), *_grounds(scene)]),
-        step="world.step()",
+        build="\n".join([*_engine(scene, dt, settings), *_bodies(scene, settings, planar), *_grounds(scene), *back]),
+        step="step()" if planar else "world.step()",
         state=STATE + (IN_PLANE if planar else IN_SPACE),
         warned='"" if world.quarantine.is_empty() else "put a body out of the world: its state was not finite"',
         lag=-dt / (2 * int(settings["num_solver_iterations"])),
