@@ -281,3 +281,15 @@ def test_a_find_is_printed_as_a_script_that_runs_alone_and_as_an_issue_with_what
     value = next(line for line in alone.stdout.splitlines() if line.startswith("total energy"))
     for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", LAWS["blew up"][0]):
         assert part in issue.stdout
+
+
+def test_a_find_that_no_script_expresses_is_refused_by_one_line_with_its_number(tmp_path: Path) -> None:
+    hung = spatial(ROD, BALL | {"position": (0.0, 0.0, 3.0), "fixed": True, "mass": None})
+    with open_store(str(tmp_path / "upright.db")) as store:
+        store.add_find(
+            engine="mujoco", engine_version="4.0.0", profile="fair", seed=1, dt=0.01, oracle="moved",
+            message="it moved", scene=hung,
+        )  # fmt: skip
+    refused = upright("finds", "1", "--script", folder=tmp_path)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert refused.stderr.startswith("find 1: a script cannot express the fixed body 'ball'; what it can: ")

@@ -12,7 +12,7 @@ from validation.running.runner import Limits
 from validation.store import StoredFind
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.scripts.parts import ScriptError
-from validation.tools.fuzzing.scripts.script import script_of
+from validation.tools.fuzzing.scripts.script import refuse, script_of
 from validation.tools.fuzzing.search import SCENE_LIMIT
 
 
@@ -30,7 +30,15 @@ def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
     """Raises RunError where the engine cannot be used, and ScriptError where it breaks no law here any more, and for
     what a script cannot express or show.
     """
+    try:
+        return _exported(find, executor)
+    except ScriptError as error:
+        raise ScriptError(f"find {find.number}: {error}") from None
+
+
+def _exported(find: StoredFind, executor: str) -> Exported:
     choice = engine_of(find.engine)
+    refuse(choice.name, find.scene)
     kernel_cache.use_kernel_cache()
     scenario = scenario_from_scene("fuzzed", find.scene)
     request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
@@ -40,16 +48,12 @@ def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
             raise RunError(f"{choice.label}: {hello['error']}")
         (plan,) = plan_cases(pool, [request])
         if plan.declined is not None:
-            raise ScriptError(f"find {find.number}: {choice.label} does not run it any more: {plan.declined}")
+            raise ScriptError(f"{choice.label} does not run it any more: {plan.declined}")
         simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
     broken = judge_scene(find.scene, find.dt, simulation)
     if not broken:
-        raise ScriptError(f"find {find.number}: {choice.label} breaks no law here any more (it did: {find.message})")
+        raise ScriptError(f"{choice.label} breaks no law here any more (it did: {find.message})")
     violation = broken.get(find.oracle) or next(iter(broken.values()))
-    version = str(hello.get("version", find.engine_version))
-    settings = dict(plan.case.settings)
-    try:
-        script = script_of(choice.name, version, find.scene, find.dt, settings, violation, simulation.trajectory)
-    except ScriptError as error:
-        raise ScriptError(f"find {find.number}: {error}") from None
+    version, settings = str(hello.get("version", find.engine_version)), dict(plan.case.settings)
+    script = script_of(choice.name, version, find.scene, find.dt, settings, violation, simulation.trajectory)
     return Exported(script=script, engine=choice.name, version=version, violation=violation)

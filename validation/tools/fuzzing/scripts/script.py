@@ -22,15 +22,20 @@ ENGINES = ("mujoco", "pybullet", "rapier", "pymunk", "box2d")
 PLANAR = ("pymunk", "box2d")
 
 
+def refuse(engine: str, scene: Scene) -> None:
+    """Raises ScriptError for an engine without scripts, and for what no script expresses."""
+    if engine not in ENGINES:
+        raise ScriptError(f"there are no scripts for {engine}; there are for {', '.join(ENGINES)}")
+    refuse_what_no_script_has(scene)
+
+
 def engine_code(
     engine: str, version: str, scene: Scene, dt: float, settings: Settings, motion: Trajectory | None
 ) -> EngineCode:
     """The engine's own calls for a scene, with its settings as resolved; `motion`: what they are known to give, if
     they give any. Raises ScriptError for an engine without scripts, and for what a script cannot express.
     """
-    if engine not in ENGINES:
-        raise ScriptError(f"there are no scripts for {engine}; there are for {', '.join(ENGINES)}")
-    refuse_what_no_script_has(scene)
+    refuse(engine, scene)
     module: Any = importlib.import_module(f"validation.tools.fuzzing.scripts.{engine}")
     if engine in PLANAR:
         assert isinstance(scene, PlanarScene)
