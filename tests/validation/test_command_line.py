@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import click
 import pytest
 
 from scenarios.catalogue import scenario_of
@@ -481,3 +482,8 @@ def test_a_database_whose_name_moves_the_cursor_is_named_without_that(monkeypatc
     monkeypatch.delenv("UPRIGHT_DB", raising=False)
     assert arguments.named("a\x1b[2J.db") == "a\ufffd[2J.db"
     assert arguments.database_arguments("my  \x07.db") == " --db 'my  \ufffd.db'"
+
+
+def test_a_file_to_write_has_no_null_character_in_its_name() -> None:
+    with pytest.raises(click.BadParameter, match="no name of a file has a null character"):
+        arguments.OutputFile(".html").convert("a\0.html", None, None)

@@ -106,6 +106,8 @@ class OutputFile(click.Path):
         self.endings = endings
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "\0" in os.fsdecode(value):
+            self.fail(f"{os.fsdecode(value)!r}: no name of a file has a null character", param, ctx)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             self.fail(f"{path}: there is no folder {str(path.parent)!r}; make it first", param, ctx)
