@@ -29,11 +29,22 @@ if TYPE_CHECKING:
 @engine_option
 @click.option("--minutes", type=Within(0.01, 1440), default=2.0, show_default=True, help="For each engine.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=None, help="Where to begin.  [default: random]")
+@click.option(
+    "--from", "words", multiple=True, metavar="SCENARIO", help="Mutate this one, of the catalogue or a file, only."
+)
+@click.option("--catalogue/--no-catalogue", default=True, help="Mutate the catalogue, too.  [default: catalogue]")
 @profile_option
 @executor_option
 @database_option
 def command(
-    engines: tuple[str, ...], minutes: float, seed: int | None, profile: str | None, executor: str, database: str
+    engines: tuple[str, ...],
+    minutes: float,
+    seed: int | None,
+    words: tuple[str, ...],
+    catalogue: bool,
+    profile: str | None,
+    executor: str,
+    database: str,
 ) -> None:
     """Search random scenes, in the plane and in space, for those in which an engine breaks a law, and shrink them.
 
@@ -45,16 +56,21 @@ def command(
     \b
     upright fuzz --engine pymunk --minutes 2
     upright fuzz --engine my_package.MyEngine --seed 7
+    upright fuzz --engine mujoco --from my_scene.json --from stack:n=5
     """
+    from scenarios.catalogue import canonical_suite, scenario_of
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
     from validation.report.finds import find_line, search_line
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
+    from validation.tools.fuzzing.drawing import Given
     from validation.tools.fuzzing.finds import fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
+    scenarios = [scenario_of(word) for word in words] if words else canonical_suite() if catalogue else []
+    given = Given(scenes=tuple(scenario.scene for scenario in scenarios), only=bool(words))
     choices = [engine_of(word) for word in engines or default_engines()]
     db_option, found = database_arguments(database), 0
     if executor == LOCAL:
@@ -65,7 +81,7 @@ def command(
             with Shown().activity(f"fuzzing {choice.label}") as notify:
                 limit = 60.0 * minutes
                 asked = choice.profile or profile
-                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor)
+                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given)
             for find in finds:
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
             spent = (search.tried, search.declined, search.wall)

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given
 
 from scenarios.features import scene_features
-from scenarios.scene import PlanarBody, PlanarScene, Polygon, Scene
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Scene, content_hash
 from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
 from validation.engines.pymunk.adapter import Pymunk
+from validation.running.options import RunError
 from validation.running.processes.pool import Pool
-from validation.tools.fuzzing.drawing import draw, options_of, scenes_for
+from validation.tools.fuzzing.drawing import Given, draw, options_of, scenes_for
+from validation.tools.fuzzing.oracles import depth_at_start
 from validation.tools.fuzzing.search import Fault, Fuzzer, with_options
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -59,6 +61,22 @@ def test_only_scenes_are_drawn_of_which_the_engine_takes_every_feature() -> None
     assert all(engine.declines(scene) is None for scene in scenes)
     found = {feature for scene in scenes for feature in scene_features(scene)}
     assert {"bowl", "revolute", "rod", "disc", "polygon", "friction", "restitution"} <= found
+
+
+def test_of_given_scenes_only_mutations_are_drawn_that_start_as_well() -> None:
+    """A box on the ground: it is never sunk into it."""
+    base, scenes = a_fault().scene, list[Scene]()
+    ground = HalfPlane(name="ground", point=(0.0, -0.5))
+    given = Given(scenes=(base.model_copy(update={"boundaries": (ground,)}),), only=True)
+    draw(scenes_for(lambda asked: [True for _ in asked], given), 1, lambda scene, dt: scenes.append(scene), count=60)
+    assert len({content_hash(scene) for scene in scenes}) > 30
+    assert all(depth_at_start(scene) < 1e-9 for scene in scenes)
+    assert all(len(scene.bodies) <= 4 for scene in scenes)
+
+
+def test_where_the_engine_takes_none_of_the_given_scenes_it_is_one_line() -> None:
+    with pytest.raises(RunError, match="none of the given scenes can be mutated"):
+        scenes_for(lambda asked: [False for _ in asked], Given(scenes=(a_fault().scene,), only=True))
 
 
 def test_an_engine_that_takes_nothing_is_given_planar_scenes_to_decline() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from scenarios.scene import Box, HalfSpace, Revolute, SpatialBody, SpatialScene
 from tests.validation.metrics.motions import disc, planar, plane, times
 from validation.records.simulation import Simulation
-from validation.tools.fuzzing.oracles import judge_scene
+from validation.records.trajectory import SpatialTrajectory
+from validation.tools.fuzzing.oracles import energy_scale, is_resolved, judge_scene
 
 APART = plane(disc("a"), disc("b", position=(5.0, 0.0)), gravity=(0.0, 0.0))
 
@@ -28,3 +30,40 @@ def test_what_rests_breaks_no_law():
 @pytest.mark.parametrize("speed", [1.0, 1e160, 1e300, 1.7e308])
 def test_a_speed_from_nowhere_breaks_both_laws_however_large_it_is(speed):
     assert {"energy gained", "momentum not kept"} <= judged(speed).keys()
+
+
+def test_what_falls_about_a_joint_is_resolved_by_a_finer_step_than_what_falls() -> None:
+    """A disc gets less far than half its width in a step of a fall, but turns by more than a tenth of a radian."""
+    free = plane(disc("a"))
+    pin = Revolute(name="pin", a="a", anchor_a=(0.5, 0.0), anchor_b=(0.5, 0.0))
+    tied = free.model_copy(update={"joints": (pin,)})
+    steps = np.geomspace(1e-4, 0.1, 60)
+    tied_step, free_step = (max(dt for dt in steps if is_resolved(one, dt)) for one in (tied, free))
+    assert tied_step < 0.5 * free_step
+    assert energy_scale(tied) == energy_scale(free), "one body is spread over nothing"
+
+
+def test_what_is_afloat_at_rest_does_not_blow_up_by_round_off() -> None:
+    box = SpatialBody(name="box", shape=Box(size=(1.0, 1.0, 1.0)), mass=1.0)
+    scene = SpatialScene(duration=0.5, gravity=(0.0, 0.0, 0.0), bodies=(box,))
+    time = np.array([0.0, 0.5])
+    velocity = np.array([[[0.0, 0.0, 0.0]], [[1e-9, 0.0, 0.0]]])
+    motion = SpatialTrajectory(
+        time=time, dt=0.5, velocity_lag=0.0, position=np.zeros((2, 1, 3)), velocity=velocity,
+        orientation=np.tile((1.0, 0.0, 0.0, 0.0), (2, 1, 1)), spin=np.zeros((2, 1, 3)),
+    )  # fmt: skip
+    assert judge_scene(scene, 1.0 / 240.0, Simulation(outcome="completed", trajectory=motion)) == {}
+
+
+def test_what_starts_deep_in_the_ground_may_be_pushed_out_and_what_does_not_may_not() -> None:
+    """Up by a quarter of its height, 5 % of which would be tolerated of a start in contact."""
+    for depth, broken in ((0.25, set()), (0.0, {"energy gained"})):
+        box = SpatialBody(name="box", shape=Box(size=(1.0, 1.0, 1.0)), mass=1.0, position=(0.0, 0.0, 0.5 - depth))
+        scene = SpatialScene(duration=0.5, bodies=(box,), boundaries=(HalfSpace(name="ground"),))
+        position = np.array([[[0.0, 0.0, 0.5 - depth]], [[0.0, 0.0, 0.75 - depth]]])
+        motion = SpatialTrajectory(
+            time=np.array([0.0, 0.5]), dt=0.5, velocity_lag=0.0, position=position, velocity=np.zeros((2, 1, 3)),
+            orientation=np.tile((1.0, 0.0, 0.0, 0.0), (2, 1, 1)), spin=np.zeros((2, 1, 3)),
+        )  # fmt: skip
+        found = judge_scene(scene, 1.0 / 240.0, Simulation(outcome="completed", trajectory=motion))
+        assert {oracle for oracle in found if oracle in ("energy gained", "blew up")} == broken

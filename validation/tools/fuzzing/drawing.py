@@ -1,6 +1,7 @@
 """What is drawn for an engine: arrangements of bodies (`scenarios.strategies`) that it takes, and time steps."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import hypothesis
@@ -10,7 +11,11 @@ from hypothesis import strategies as st
 from scenarios.catalogue.shared.bodies import Space
 from scenarios.scene import Scene
 from scenarios.strategies import planar_scenes, time_steps
+from scenarios.strategies.mutations import is_mutable, mutated
 from scenarios.strategies.probes import allowed_by, arrangements, probes
+from validation.running.options import RunError
+from validation.tools.fuzzing.oracles import depth_at_start
+from validation.tools.fuzzing.simpler import SAME_DEPTH, SAME_GAP, gap_at_start
 
 BATCH = 100  # scenes between two looks at what was found
 ASKED = 4  # scenes of an arrangement, the simplest and a few others: one that is taken is enough
@@ -19,15 +24,53 @@ FACTORS = (2.0, 0.5, 4.0, 0.25)  # of a setting's default
 OPTIONS = 2  # at most, in a scene
 Options = tuple[tuple[str, str], ...]
 """Settings of an engine that are not as the profile has them, by name, as they are typed."""
+MUTATED = 4  # one scene of so many
 HEAPS = 4  # for one of each other arrangement
 
 
-def scenes_for(taken_of: Callable[[Sequence[Scene]], list[bool]]) -> st.SearchStrategy[Scene]:
-    """Of scenes that an engine takes: it is asked for each feature and for some scenes of each arrangement, so that
-    little time is lost on what it declines.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """Scenes of which mutations are drawn."""
 
-    `taken_of`: of each scene whether the engine takes it.
+    scenes: tuple[Scene, ...] = ()
+    only: bool = False  # nothing else is drawn
+
+
+NONE_GIVEN = Given()
+
+
+def scenes_for(
+    taken_of: Callable[[Sequence[Scene]], list[bool]], given: Given = NONE_GIVEN
+) -> st.SearchStrategy[Scene]:
+    """Of scenes that an engine takes: it is asked for each feature and for some scenes of each arrangement, so that
+    little time is lost on what it declines. One scene in four is a mutation of a given one, if it takes any.
+
+    `taken_of`: of each scene whether the engine takes it. Raises RunError where it takes none of those that were asked
+    for alone.
     """
+    scenes = [scene for scene in given.scenes if is_mutable(scene)]
+    bases = [scene for scene, taken in zip(scenes, taken_of(scenes)) if taken]
+    if given.only and not bases:
+        raise RunError(
+            "none of the given scenes can be mutated: the engine declines them, or they have no rigid contacts"
+        )
+    if given.only:
+        return _mutations(bases)
+    others = _arrangements(taken_of)
+    return one_of([*((MUTATED - 1) * [others]), _mutations(bases)]) if bases else others
+
+
+def _mutations(bases: Sequence[Scene]) -> st.SearchStrategy[Scene]:
+    """In which bodies start no deeper in one another, and joints no further from being met, than in the given scene."""
+    return mutated(bases).filter(lambda pair: _starts_as_well(*pair)).map(lambda pair: pair[1])
+
+
+def _starts_as_well(base: Scene, scene: Scene) -> bool:
+    deeper = depth_at_start(scene) - depth_at_start(base)
+    return deeper <= SAME_DEPTH and gap_at_start(scene) <= gap_at_start(base) + SAME_GAP
+
+
+def _arrangements(taken_of: Callable[[Sequence[Scene]], list[bool]]) -> st.SearchStrategy[Scene]:
     asked = probes()
     features = [feature for feature, taken in zip(asked, taken_of([*asked.values()])) if taken]
     found: list[st.SearchStrategy[Scene]] = []

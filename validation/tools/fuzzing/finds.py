@@ -14,6 +14,7 @@ from validation.running.planning import Request, engine_remotes, hello_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import Store, StoredFind
+from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
 
@@ -57,6 +58,7 @@ def fuzz_engine(
     seed: int,
     progress: Callable[[str], None],
     executor: str = LOCAL,
+    given: Given = NONE_GIVEN,
 ) -> tuple[Search, str, list[StoredFind]]:
     """What a search did, the profile that it ran with, and what it found, which is stored now.
 
@@ -65,7 +67,7 @@ def fuzz_engine(
     known = [fault_of(find, choice) for find in store.finds() if is_found_by(find, choice) and not find.fixed_in]
     with executor_at(executor) as pool:
         version = _started(pool, choice)
-        fuzzer = Fuzzer(pool, choice, profile, seconds, known=known)
+        fuzzer = Fuzzer(pool, choice, profile, seconds, known=known, given=given)
         search, lost = fuzzer.search, None
         try:
             fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))

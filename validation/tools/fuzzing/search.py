@@ -27,7 +27,7 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.drawing import Options, draw, options_of, scenes_for
+from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged
 from validation.tools.fuzzing.simpler import simpler_trials
 
@@ -111,8 +111,9 @@ class Fuzzer:
         seconds: float,
         clock: Callable[[], float] = time.monotonic,
         known: Sequence[Fault] = (),
+        given: Given = NONE_GIVEN,
     ) -> None:
-        """`known`: faults whose causes are not searched for again."""
+        """`known`: faults whose causes are not searched for again. `given`: scenes of which mutations are tried."""
         self.pool, self.engine, self.clock = pool, engine, clock
         self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
         self.search, self.known = Search(), known
@@ -121,7 +122,7 @@ class Fuzzer:
         self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
         self._tries = 0  # that are left for the fault at hand
         self.profile = profile
-        self.strategy = scenes_for(self._taken)  # also resolves the profile's name
+        self.strategy = scenes_for(self._taken, given)  # also resolves the profile's name
         table = hello_of(pool, engine).get("table", {})
         self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
 
