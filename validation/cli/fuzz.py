@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--from", "words", multiple=True, metavar="SCENARIO", help="Mutate this one, of the catalogue or a file, only."
 )
-@click.option("--catalogue/--no-catalogue", default=True, help="Mutate the catalogue, too.  [default: catalogue]")
+@click.option("--catalogue", is_flag=True, help="Mutate the scenarios of the catalogue, too: one scene in four.")
 @profile_option
 @executor_option
 @database_option
