@@ -101,6 +101,12 @@ def plan_cases(pool: Executor, requests: Sequence[Request]) -> list[Plan]:
     return [_plan(r, of[id(r)], hellos[r.engine.word], texts[id(r.scenario)], hashes[id(r.scenario)]) for r in requests]
 
 
+def begin_engines(pool: Executor, words: set[str]) -> None:
+    """Their servers import while the command goes on; nobody waits for them yet."""
+    for word in sorted(words - {remote.what for remote in pool.remotes})[:STARTING]:
+        pool.start_engine(word)
+
+
 def engine_remotes(pool: Executor, words: set[str]) -> dict[str, Server]:
     """The server of each engine, running; `hello` says what it is or why it is not."""
     remotes = {remote.what: remote for remote in pool.remotes if remote.what in words}

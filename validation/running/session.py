@@ -30,7 +30,7 @@ from validation.running.environments import Environment, commands_of, environmen
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, OpenRun, Options, Progress, RunError, Stopped, UnstoredError
 from validation.running.orders import with_orders
-from validation.running.planning import STEP, UNKNOWN, Plan, Request, plan_cases
+from validation.running.planning import STEP, UNKNOWN, Plan, Request, begin_engines, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
@@ -93,10 +93,11 @@ def run_session(store: Store, options: Options, command: str) -> Session:
     Raises what `make_requests` does, LineageError, BuildError, RunError, and Stopped for Ctrl-C.
     """
     default = default_branch_of(store, options)
-    title, requests, typed = make_requests(store, options)
-    choices = [request.engine for request in requests]
+    choices = [engine_of(word) for word in options.engines or default_engines()]
+    asked = make_requests(store, options) if options.scenarios else None  # words that are none, before anything begins
     timing = options.limits.timing
     with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
+        title, requests, typed = asked or make_requests(store, options)
         plans = without_doubles(plan_cases(pool, requests))
         plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         if all(plan.unavailable for plan in plans):
@@ -233,6 +234,7 @@ def running_engines(
         warm_kernels(progress)
     with executor_at(executor, commands_of(environments), timing=timing) as pool:
         runner.measuring_remotes(pool)
+        begin_engines(pool, {choice.word for choice in choices})
         yield pool, environments
 
 
