@@ -19,6 +19,7 @@ from scenarios.strategies import planar_scenes
 from tests.effort import few
 from tests.validation.command import kept_servers, upright
 from validation import engines
+from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
 from validation.engines import engine_of
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -92,6 +93,24 @@ def test_energy_that_two_bodies_gain_where_they_touch_is_found_and_shrunk_to_tho
     (fault,) = search("broken:fault=gain", seconds=180.0).faults
     assert fault.oracle in ("energy gained", "blew up", "hangs"), "which a person would see first"
     assert len(fault.scene.bodies) == 2
+
+
+def test_a_signal_to_end_in_the_background_is_noted_and_never_raised_in_a_callback() -> None:
+    """There Ctrl-C is ignored."""
+    noted: list[bool] = []
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
+    try:
+        with fuzzing.ctrl_c_calls(lambda: noted.append(True)):
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGTERM)
+        assert noted == [True] and stopped_status() == 128 + signal.SIGTERM
+        signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
+        with fuzzing.ctrl_c_calls(lambda: noted.append(True)):
+            pass
+        assert signal.getsignal(signal.SIGTERM) is stop_as_with_ctrl_c
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
 
 
 @pytest.mark.usefixtures("plugins")

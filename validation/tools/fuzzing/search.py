@@ -79,22 +79,25 @@ class Search:
 @contextmanager
 def ctrl_c_calls(note: Callable[[], None]) -> Iterator[None]:
     """The first Ctrl-C in here; a second one is raised. Raised in one of hypothesis's callbacks, Python would print it
-    and go on."""
-    before = signal.getsignal(signal.SIGINT)
-    in_main = threading.current_thread() is threading.main_thread()
-    if not in_main or before is signal.SIG_IGN:  # no other one gets signals; and in the background Ctrl-C is not ours
+    and go on. In the background, where Ctrl-C is ignored, the first signal to end."""
+    number, before = signal.SIGINT, signal.getsignal(signal.SIGINT)
+    after: Any = before
+    if before is signal.SIG_IGN:
+        number, before, after = signal.SIGTERM, signal.getsignal(signal.SIGTERM), signal.SIG_IGN
+    if threading.current_thread() is not threading.main_thread() or not callable(before):  # no other one gets signals
         yield
         return
 
     def noted(*_: object) -> None:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, after)
         note()
 
-    signal.signal(signal.SIGINT, noted)
+    signal.signal(number, noted)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        if signal.getsignal(number) is noted:
+            signal.signal(number, before)
 
 
 class Fuzzer:
