@@ -187,6 +187,7 @@ def test_a_body_that_goes_through_the_ground_is_found_and_shrunk_to_a_unit_box_a
     )
 
 
+@pytest.mark.slow
 def test_an_engine_that_breaks_no_law_is_tried_until_the_time_is_over() -> None:
     """By a clock that goes on by a thirtieth of a second whenever somebody asks it."""
     times = itertools.count()
