@@ -171,10 +171,10 @@ def seen_to_finds(store: Store, options: Options, minutes: float, db_option: str
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
     from validation.report.finds import find_line, finds_line, replay_line
-    from validation.tools.fuzzing.finds import fuzz_engine, replay_finds, settle
+    from validation.tools.fuzzing.finds import fuzz_engine, is_found_by, replay_finds, settle
 
     choices = [engine_of(word) for word in options.engines or default_engines()]
-    stored = [find for find in store.finds() if find.engine in {choice.label for choice in choices}]
+    stored = [find for find in store.finds() if any(is_found_by(find, choice) for choice in choices)]
     replayed = []
     if stored:
         with Shown().activity("replaying finds") as notify:

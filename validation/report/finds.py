@@ -58,12 +58,12 @@ def replay_line(find: StoredFind, now: Simulation | None, broken: Mapping[str, s
     if now is None:
         return f"{about} is not here: not replayed"
     if now.outcome == "declined":
-        return f"{about} does not run it any more: {now.reason}"
+        return f"{about} does not run it any more: {one_line(now.reason)}"
     if not broken:
-        return f"{about} breaks no law here any more (it did: {find.message})"
+        return f"{about} breaks no law here any more (it did: {one_line(find.message)})"
     oracle = find.oracle if find.oracle in broken else next(iter(broken))
     state = " [known]" if find.known else f" [again, after it was {state_of(find)}]" if find.fixed_in else ""
-    return f"{about}{state}: {oracle}: {broken[oracle]}"
+    return f"{about}{state}: {oracle}: {one_line(broken[oracle])}"
 
 
 def finds_line(replayed: int, failing: int, known: int, fixed: int) -> str:

@@ -72,6 +72,7 @@ READERS: Mapping[Any, Callable[[str], object]] = {
         (models.Verdict.defects, defects_from_json),
         (models.Verdict.divergence, divergence_from_json),
         (models.Find.seed, int),
+        (models.Find.bodies, names_of),
         (models.Comparison.packages, pairs_of),
         (models.Comparison.counts, counts_of),
         (models.Comparison.lines, lines_of),

@@ -9,7 +9,9 @@ import json
 import signal
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,10 +28,11 @@ from validation.engines.reference.adapter import Reference
 from validation.records.simulation import Simulation
 from validation.records.trajectory import PlanarTrajectory
 from validation.running.processes.pool import Pool
-from validation.store import open_store
+from validation.store import StoredFind, open_store
 from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
-from validation.tools.fuzzing.oracles import judge_scene
+from validation.tools.fuzzing.finds import Replayed, is_found_by
+from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.search import Fault, Fuzzer, Search, resolving
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -333,3 +336,26 @@ def test_a_find_that_breaks_no_law_any_more_says_so_and_exits_with_0(tmp_path: P
     assert "breaks no law here any more (it did: energy rose by 3 J" in again.stdout
     unknown = upright("finds", "99", "--replay", "--db", "mended.db", folder=tmp_path)
     assert unknown.returncode == 2 and "99" in unknown.stderr and "Traceback" not in unknown.stderr
+
+
+def test_of_what_is_known_another_broken_law_fails_and_its_own_does_not() -> None:
+    find = StoredFind(
+        number=1, when=datetime.now(UTC), engine="pymunk", engine_version="7", profile="fair", seed=1, dt=1.0 / 240.0,
+        oracle="energy gained", message="energy rose", scene=PlanarScene(duration=0.5, bodies=(box("box", mass=1.0),)),
+        known="documented",
+    )  # fmt: skip
+
+    def fails(*laws: str) -> bool:
+        broken = {law: Violation(oracle=law, message=law) for law in laws}
+        now = Simulation(outcome="completed")
+        return Replayed(find=find, engine_version="7", simulation=now, broken=broken).fails
+
+    assert not fails() and not fails("energy gained") and not fails("blew up", "energy gained") and fails("blew up")
+
+
+def test_what_a_search_found_with_options_of_its_own_is_a_find_of_that_engine() -> None:
+    choice = engine_of("pymunk")
+    with_options = SimpleNamespace(engine="pymunk:iterations=5")
+    assert is_found_by(with_options, choice)
+    assert not is_found_by(with_options, engine_of("pymunk:iterations=6"))
+    assert not is_found_by(SimpleNamespace(engine="box2d"), choice)
