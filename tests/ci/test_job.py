@@ -310,18 +310,27 @@ def test_a_find_fails_the_job_until_it_is_known_and_is_reported_once_when_it_is_
     (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{broken}")
     with open_store(project.folder / "upright.db") as store:
         scene = PlanarScene(duration=0.5, bodies=(PlanarBody(name="ball", shape=Disc(radius=0.5), mass=1.0),))
-        known: dict[str, Any] = {"engine_version": "1.0", "profile": "fair", "seed": 1, "dt": 1.0 / 240.0}
-        store.add_find(engine="solver.Solver", oracle="broken", message="crashed", scene=scene, **known)
+        about: dict[str, Any] = {"engine_version": "1.0", "profile": "fair", "seed": 1, "dt": 1.0 / 240.0}
+        store.add_find(engine="solver.Solver", oracle="broken", message="crashed", scene=scene, **about)
     new = project.job()
     assert new.returncode == 1 and "find 1: solver.Solver: broken: crashed: ValueError" in new.stdout
     assert "1 breaks its law and is not known" in new.stdout and "upright finds 1 --known REASON" in new.stdout
+    summary = (project.reports / "summary.md").read_text()
+    for text in ("\n".join(project.comment), summary):
+        assert "1 find not known" in text.splitlines()[0] and "- find 1: solver.Solver: broken: crashed" in text
+    assert _find_case(project).find("failure") is not None
     marked = project.upright("finds", "1", "--known", "cycles are not handled", "--link", "#31")
     assert marked.returncode == 0 and marked.stdout.startswith("find 1 [known (#31)]: solver.Solver")
     quiet = project.job()
     assert quiet.returncode == 0 and "find 1" not in quiet.stdout and ", 1 known, 0 fixed" in quiet.stdout
+    assert "find" not in "\n".join(project.comment)
+    known = _find_case(project).find("skipped")
+    assert known is not None and known.attrib["message"] == "known (#31): cycles are not handled"
     (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{ENGINE}")
     fixed = project.job()
     assert fixed.returncode == 0 and "find 1: solver.Solver breaks no law here any more" in fixed.stdout
+    assert any(line.startswith("- **fixed**: find 1: solver.Solver breaks no law") for line in project.comment)
+    assert [child.tag for child in _find_case(project)] == ["system-out"]
     again = project.job()
     assert "breaks no law" not in again.stdout and ", 0 known, 0 fixed" in again.stdout
     (project.folder / "solver.py").write_text(f"ITERATIONS = 7\n{broken}")
@@ -329,3 +338,9 @@ def test_a_find_fails_the_job_until_it_is_known_and_is_reported_once_when_it_is_
     back = project.job()
     assert back.returncode == 1
     assert "find 1: solver.Solver [again, after it was fixed in 1.0]: broken" in back.stdout
+
+
+def _find_case(project: Project) -> ElementTree.Element:
+    """The one find's in junit.xml."""
+    (case,) = ElementTree.parse(project.reports / "junit.xml").iterfind("testsuite[@name='upright.finds']/testcase")
+    return case

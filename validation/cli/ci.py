@@ -57,6 +57,7 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
 
     What fuzzing has found of these engines is simulated again: a find that breaks its law and is not marked as known
     (`upright finds 3 --known REASON`) counts as worse, one that is fixed is reported. --fuzz searches for new ones.
+    All of that is in the reports, too.
 
     Written to --reports: summary.md (with pictures of the worst), comment.md (for one comment on the pull request),
     junit.xml, upright.jsonl, and the motion of the worst as pages. On GitHub the commit is annotated, and the summary
@@ -68,10 +69,12 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
     """
     from dataclasses import replace
 
-    from validation.cli.fuzz import seen_to_finds
+    from validation.cli.fuzz import finds_of_job
+    from validation.cli.stopping import stopped_status
     from validation.cli.views import must_have_run, resumable, show_session
     from validation.judging.judge import exit_status
-    from validation.report.job import commit_annotations, write_reports
+    from validation.report.finds import NO_FINDS, job_lines
+    from validation.report.job import commit_annotations, find_annotations, write_reports
     from validation.report.terminal import accept_run
     from validation.review.lineage import DefaultBranchError, LineageError, lineage_of
     from validation.running.forge import forge_of
@@ -100,19 +103,6 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
         except DefaultBranchError as error:
             by_base = f"; or upright ci --base {shlex.quote(error.branch)}" if error.branch else ""
             raise LineageError(f"{error}{by_base}") from None
-        with written(reports, session.run):
-            notes = write_reports(
-                store,
-                session,
-                options,
-                forge,
-                reports,
-                name=name,
-                accept=accept_run(session, db_option),
-                db_option=db_option,
-                where=without_password(options.database),
-                strict=strict,
-            )
     if silent:  # no name of a scene annotates anything
         click.echo(f"::stop-commands::{silent}")
     show_session(session, options, judged=True)
@@ -120,10 +110,32 @@ def command(options: Options, strict: bool, base: str | None, name: str, reports
         click.echo(f"::{silent}::")
         for line in commit_annotations(list(zip(session.results, session.verdicts)), strict=strict):
             click.echo(line)
-    for line in (f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl", *notes):
-        click.echo(line.replace("`", ""), err=True)
+    finds = NO_FINDS
     with open_store(options.database) as store:
-        found = seen_to_finds(store, options, minutes, db_option)
-    if status := exit_status(session.verdicts, strict=strict) or int(found):
+        try:
+            finds = finds_of_job(store, options, minutes)
+        finally:  # the reports are there whatever ends the finds
+            with written(reports, session.run):
+                notes = write_reports(
+                    store,
+                    session,
+                    options,
+                    forge,
+                    reports,
+                    name=name,
+                    accept=accept_run(session, db_option),
+                    db_option=db_option,
+                    where=without_password(options.database),
+                    strict=strict,
+                    finds=finds,
+                )
+            for line in (f"Reports: {reports}/summary.md, comment.md, junit.xml, upright.jsonl", *notes):
+                click.echo(line.replace("`", ""), err=True)
+    for line in (*job_lines(finds, db_option), *(find_annotations(finds) if silent else ())):
+        click.echo(line, err=options.quiet)
+    if finds.stopped:
+        click.echo("stopped: the search for finds; what it found is stored", err=True)
+        raise SystemExit(stopped_status())
+    if status := exit_status(session.verdicts, strict=strict) or int(bool(finds.of("fails"))):
         raise SystemExit(status)
     must_have_run(session)

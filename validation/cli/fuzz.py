@@ -21,6 +21,7 @@ from validation.cli.arguments import (
 from validation.cli.stopping import stopped_status
 
 if TYPE_CHECKING:
+    from validation.report.finds import JobFinds
     from validation.running.options import Options
     from validation.store import Store, StoredFind
 
@@ -165,43 +166,35 @@ def finds(
         click.echo(f"Again: upright finds {found[-1].number} --replay{db_option}")
 
 
-def seen_to_finds(store: Store, options: Options, minutes: float, db_option: str) -> bool:
-    """Of the engines of a job: whether a find breaks its law that nobody has marked as known, after a search of so many
-    minutes for each. Says so, and what is fixed."""
+def finds_of_job(store: Store, options: Options, minutes: float) -> JobFinds:
+    """Of the engines of a job: their finds simulated again, and what a search of so many minutes for each finds. The
+    store knows from then on which are fixed."""
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
-    from validation.report.finds import find_line, finds_line, replay_line
+    from validation.report.finds import JobFind, JobFinds, find_line, replay_line
     from validation.tools.fuzzing.finds import fuzz_engine, is_found_by, replay_finds, settle
 
     choices = [engine_of(word) for word in options.engines or default_engines()]
     stored = [find for find in store.finds() if any(is_found_by(find, choice) for choice in choices)]
-    replayed = []
+    found: list[JobFind] = []
     if stored:
         with Shown().activity("replaying finds") as notify:
             replayed = replay_finds(stored, options.executor, notify)
         settle(store, replayed)
-    new = []
+        for one in replayed:
+            line = replay_line(one.find, one.simulation, one.messages)
+            wall = one.simulation.wall_time if one.simulation else 0.0
+            found.append(JobFind(find=one.find, state=one.state, line=line, wall_time=wall))
+    stopped = False
     for choice in choices if minutes else ():
         with Shown().activity(f"fuzzing {choice.label}") as notify:
             seed = random.randrange(2**31)
             asked = choice.profile or options.profile
-            new += fuzz_engine(store, choice, asked, 60.0 * minutes, seed, notify, options.executor)[2]
-    failing = [one.find for one in replayed if one.fails] + new
-    for one in replayed:
-        if one.fails or one.is_fixed:
-            click.echo(replay_line(one.find, one.simulation, one.messages))
-    for find in new:
-        click.echo(find_line(find))
-    if replayed or minutes:
-        fixed = sum(one.is_fixed for one in replayed)
-        known = sum(one.violation is not None and not one.fails for one in replayed)
-        click.echo(finds_line(len(replayed), len(failing), known, fixed))
-    if failing:
-        number = failing[0].number
-        click.echo(
-            f"Next: upright finds {number} --replay{db_option} · upright finds {number} --known REASON{db_option}"
-        )
-    return bool(failing)
+            search, _, new = fuzz_engine(store, choice, asked, 60.0 * minutes, seed, notify, options.executor)
+        found += [JobFind(find=find, state="fails", line=find_line(find)) for find in new]
+        if stopped := search.stopped:
+            break
+    return JobFinds(finds=tuple(found), new=len(found) - len(stored), searched=minutes > 0.0, stopped=stopped)
 
 
 def _printed(find: StoredFind, form: str, executor: str) -> str:

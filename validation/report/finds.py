@@ -1,6 +1,9 @@
 """What people read of finds: in a list, in a line, and what became of them."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
 from rich.table import Table
 from rich.text import Text
@@ -10,6 +13,101 @@ from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
 from validation.records.text import one_line
 from validation.report.table import text_of
+
+FindState = Literal["fails", "known", "fixed", "passes", "not simulated"]
+"""Of a find in a job. fails: its law is broken and nobody has marked it as known, or another law is; fixed: it is
+broken no more since this job; passes: likewise, as before."""
+
+LAWS = {
+    "broken": (
+        "The scene is passive and its numbers are ordinary; a simulation of it ends, with finite numbers.",
+        "The simulation goes on to the end with finite positions and speeds.",
+    ),
+    "went through": (
+        "Both are solid, and no step takes a body further than half the width of the thinnest one.",
+        "The two collide and part where they met.",
+    ),
+    "left": (
+        "The wall is solid, and no step takes a body further than half the width of the thinnest one.",
+        "The body stays inside.",
+    ),
+    "came apart": (
+        "The joint is no spring: what it ties stays tied.",
+        "The joint stays met, but for an error that is small against the bodies.",
+    ),
+    "blew up": (
+        "Gravity alone acts on the scene: contacts, friction and restitution up to 1 can only take energy out of it.",
+        "The total energy never rises, but for a discretisation error that is small against it.",
+    ),
+    "hangs": (
+        "Gravity acts on it and it is in contact with nothing that could carry it.",
+        "It falls.",
+    ),
+    "keeps moving": (
+        "It lies where friction holds it against gravity, so friction takes its speed away.",
+        "It slows down and stops.",
+    ),
+    "moved": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "Nothing moves.",
+    ),
+    "fell over": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "It stays upright.",
+    ),
+    "never rested": (
+        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
+        "It stays at rest, or comes to rest.",
+    ),
+    "outside the friction cone": (
+        "Coulomb's law: contact forces press, and friction is at most its coefficient times the normal force. A "
+        "pyramid in place of the cone would explain less than half of this.",
+        "The reported force lies in the friction cone.",
+    ),
+    "momentum not kept": (
+        "Nothing outside pushes along these axes, so the momentum along them is constant (Newton's third law).",
+        "The momentum stays what it is at the start, but for round-off.",
+    ),
+}
+LAWS["energy gained"] = LAWS["blew up"]
+"""Of each oracle that a script shows: the law that is broken, and what is expected in place of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFind:
+    """What became of a find in a job: simulated again, or found by its search."""
+
+    find: StoredFind
+    state: FindState
+    line: str  # what became of it, for people
+    wall_time: float = 0.0  # s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFinds:
+    """Those of a job's engines: first what was simulated again, then what is new."""
+
+    finds: tuple[JobFind, ...] = ()
+    new: int = 0  # of them, found by the job's own search
+    searched: bool = False
+    stopped: bool = False  # the search, by Ctrl-C
+
+    def of(self, state: FindState) -> list[JobFind]:
+        return [one for one in self.finds if one.state == state]
+
+    @property
+    def summary(self) -> str:
+        """12 simulated again, 1 breaks its law and is not known, 10 known, 1 fixed; "" where there is none."""
+        if not self.finds and not self.searched:
+            return ""
+        counts = Counter(one.state for one in self.finds)
+        failing = counts["fails"]
+        breaks = "1 breaks its law and is not known" if failing == 1 else f"{failing} break their law and are not known"
+        again = len(self.finds) - self.new
+        return f"{again} simulated again, {breaks}, {counts['known']} known, {counts['fixed']} fixed"
+
+
+NO_FINDS = JobFinds()
 
 
 def state_of(find: StoredFind) -> str:
@@ -66,7 +164,16 @@ def replay_line(find: StoredFind, now: Simulation | None, broken: Mapping[str, s
     return f"{about}{state}: {oracle}: {one_line(broken[oracle])}"
 
 
-def finds_line(replayed: int, failing: int, known: int, fixed: int) -> str:
-    """finds: 12 simulated again, 1 breaks its law and is not known, 10 known, 1 fixed"""
-    breaks = "1 breaks its law and is not known" if failing == 1 else f"{failing} break their law and are not known"
-    return f"finds: {replayed} simulated again, {breaks}, {known} known, {fixed} fixed"
+def job_lines(finds: JobFinds, db_option: str) -> list[str]:
+    """Which finds fail a job, which are fixed, how many there are, and what to do next; of what is known the count."""
+    lines = [one.line for one in finds.finds if one.state in ("fails", "fixed")]
+    lines += [f"finds: {finds.summary}"] if finds.summary else []
+    if failing := finds.of("fails"):
+        again, mark = commands_of(failing[0].find, db_option)
+        lines.append(f"Next: {again} · {mark}")
+    return lines
+
+
+def commands_of(find: StoredFind, db_option: str) -> tuple[str, str]:
+    """To simulate it again, and to mark it as known."""
+    return f"upright finds {find.number} --replay{db_option}", f"upright finds {find.number} --known REASON{db_option}"

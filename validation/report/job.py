@@ -12,6 +12,7 @@ from validation.judging.verdict import FLOOR, Verdict, fails, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name
 from validation.records.quantities import counted
+from validation.report.finds import NO_FINDS, JobFinds
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml
 from validation.report.markdown import code, escape, markdown_summary
@@ -97,6 +98,7 @@ def write_reports(
     db_option: str,
     where: str,
     strict: bool,
+    finds: JobFinds = NO_FINDS,
 ) -> list[str]:
     """Writes the files; what to print beside them, in Markdown: why nothing is judged, or only roughly.
 
@@ -118,12 +120,13 @@ def write_reports(
         note=note,
         groups=store.groups(session.run),
         name=name,
+        finds=finds,
     )
     stored = f"Run {session.run} in {where}."
     summary = f"{markdown(pictures=pictures)}\n{stored}\n"
     (reports / "summary.md").write_text(summary, encoding="utf-8")
     (reports / "comment.md").write_text(f"{marker(name, forge, options)}\n{markdown()}", encoding="utf-8")
-    (reports / "junit.xml").write_text(junit_xml(pairs, strict=strict), encoding="utf-8")
+    (reports / "junit.xml").write_text(junit_xml(pairs, strict=strict, finds=finds), encoding="utf-8")
     lines = "".join(f"{case_line(session.run, *pair)}\n" for pair in pairs)
     (reports / "upright.jsonl").write_text(lines, encoding="utf-8")
     if forge.summary:
@@ -175,6 +178,12 @@ def commit_annotations(pairs: Sequence[tuple[Result, Verdict]], *, strict: bool 
         return described
     rest = len(described) - MOST_ANNOTATIONS + 1
     return [*described[: MOST_ANNOTATIONS - 1], _line("notice", "Upright", f"{rest} more stand in the job's summary")]
+
+
+def find_annotations(finds: JobFinds) -> list[str]:
+    """Likewise: an error for each find that fails the job, a notice for each that is fixed."""
+    shown = [("error", one) for one in finds.of("fails")] + [("notice", one) for one in finds.of("fixed")]
+    return [_line(kind, f"Upright: find {one.find.number}", one.line) for kind, one in shown[:MOST_ANNOTATIONS]]
 
 
 def _line(kind: str, title: str, text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from validation.judging.verdict import Change, Verdict, standing, worst_first
 from validation.records.case import Case, Result
 from validation.records.names import metric_name
-from validation.records.quantities import quantity
+from validation.records.quantities import counted, quantity
 from validation.records.stored import Baseline
 from validation.records.text import one_line
 from validation.report import sentences
 from validation.report.effect import effect_of
+from validation.report.finds import NO_FINDS, JobFinds, commands_of
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, reason_of, summary
 from validation.review.groups import NOTABLE, Group
@@ -19,6 +20,7 @@ from validation.review.lineage import SHORT
 
 MOST_ROWS = 3
 MOST_STANDING = 10
+MOST_FINDS = 5
 LONGEST = 600  # characters of a text from the database
 SPECIAL = re.compile(r"[&<>|`*_\[\]()\\~!$]|(?P<forge>[@#]|:(?=[\w+-]+:|//)|(?<=www)\.)", re.IGNORECASE)
 """What Markdown or HTML would make something of; and what a forge does, after that is read: mentions, issues, emoji,
@@ -41,6 +43,7 @@ def markdown_summary(
     pictures: Mapping[str, str] | None = None,
     groups: Iterable[Group] = (),
     name: str = "",
+    finds: JobFinds = NO_FINDS,
 ) -> str:
     """`baselines` are those that were compared with; the sentence names who accepted the latest, and when.
 
@@ -48,7 +51,7 @@ def markdown_summary(
     label: the summary is read where the files are and the database may be not. `merge_base` is the commit that a pull
     request is compared with; `advice` is Markdown that stands below the sentence, `note` at the end; `pictures` are
     addresses of moving pictures by case key. `groups` are those of the run: they know since which commit it is so.
-    `name` is that of the job, where there are several.
+    `name` is that of the job, where there are several; of its `finds` those that fail it or are fixed are shown.
     """
     accepted = {baseline.number: baseline for baseline in baselines}
     notable = [
@@ -59,7 +62,10 @@ def markdown_summary(
     worse = [pair for pair in notable if pair[1].worse]  # they come first
     since = {m.verdict.case_key: _since(group) for group in groups for m in group.members if m.seen}
     title = f"Upright ({escape(name)})" if name else "Upright"
-    lines = [f"**{title}: {summary(verdict for _, verdict in pairs)}**{_against(accepted.values(), merge_base)}"]
+    sentence = summary(verdict for _, verdict in pairs)
+    if failing := finds.of("fails"):
+        sentence += f"; {counted(len(failing), 'find')} not known"
+    lines = [f"**{title}: {sentence}**{_against(accepted.values(), merge_base)}"]
     lines += ["", advice] if advice else []
     rows = [_row(*pair, accepted.get(pair[1].baseline or 0), since) for pair in worse[:MOST_ROWS]]
     if rows:
@@ -84,6 +90,7 @@ def markdown_summary(
         again = f"upright run {rerun_arguments([case], typed)}"
         accept = f'upright accept {stored_arguments(case, run)}{options} --reason "..."'
         lines += ["", f"Reproduce: {code(again)}", f"Next: fix it, or accept it with a reason: {code(accept)}"]
+    lines += _finds(finds, options)
     lines += ["", note] if note else []
     return "\n".join(lines) + "\n"
 
@@ -147,6 +154,21 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
         lines.append(f"- {_name(verdict)}: {escape(broken + by)}")
     lines += [f"- and {len(found) - MOST_STANDING} more"] if len(found) > MOST_STANDING else []
     return [*lines, "", "</details>"]
+
+
+def _finds(finds: JobFinds, options: str) -> list[str]:
+    """Those that fail the job, and what is fixed; nothing where there is neither."""
+    failing = finds.of("fails")
+    shown = [*failing, *finds.of("fixed")]
+    if not shown:
+        return []
+    lines = ["", f"**Finds of fuzzing:** {finds.summary}", ""]
+    lines += [f"- {'**fixed**: ' if one.state == 'fixed' else ''}{escape(one.line)}" for one in shown[:MOST_FINDS]]
+    lines += [f"- and {len(shown) - MOST_FINDS} more: {code(f'upright finds{options}')}"] if shown[MOST_FINDS:] else []
+    if failing:
+        again, mark = commands_of(failing[0].find, options)
+        lines += ["", f"Reproduce: {code(again)}", f"Next: fix it, or mark it as known: {code(mark)}"]
+    return lines
 
 
 def _short(change: Change, case: Case) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from validation.engines import EngineChoice, engine_of
 from validation.records.simulation import Simulation
+from validation.report.finds import FindState
 from validation.running import kernel_cache, runner
 from validation.running.cluster.address import ExecutorError
 from validation.running.executors import executor_at
@@ -48,6 +49,16 @@ class Replayed:
         """Whether its scene is simulated to its end and breaks no law, which is news."""
         ended = self.simulation is not None and self.simulation.outcome == "completed"
         return ended and not self.broken and not self.find.fixed_in
+
+    @property
+    def state(self) -> FindState:
+        if self.fails:
+            return "fails"
+        if self.violation is not None:
+            return "known"
+        if self.simulation is None or self.simulation.outcome != "completed":
+            return "not simulated"
+        return "fixed" if self.is_fixed else "passes"
 
 
 def fuzz_engine(

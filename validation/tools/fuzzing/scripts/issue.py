@@ -7,51 +7,12 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
+from validation.report.finds import LAWS
 from validation.tools.fuzzing.scripts.export import Exported
 from validation.tools.fuzzing.scripts.parts import ScriptError
 
 PATIENCE = 120.0  # s for a script
 NAMES = {"mujoco": "MuJoCo", "pybullet": "pybullet", "rapier": "rapier3d", "pymunk": "pymunk", "box2d": "Box2D"}
-LAWS = {
-    "broken": (
-        "The scene is passive and its numbers are ordinary; a simulation of it ends, with finite numbers.",
-        "The simulation goes on to the end with finite positions and speeds.",
-    ),
-    "went through": (
-        "Both are solid, and no step takes a body further than half the width of the thinnest one.",
-        "The two collide and part where they met.",
-    ),
-    "blew up": (
-        "Gravity alone acts on the scene: contacts, friction and restitution up to 1 can only take energy out of it.",
-        "The total energy never rises, but for a discretisation error that is small against it.",
-    ),
-    "hangs": (
-        "Gravity acts on it and it is in contact with nothing that could carry it.",
-        "It falls.",
-    ),
-    "keeps moving": (
-        "It lies where friction holds it against gravity, so friction takes its speed away.",
-        "It slows down and stops.",
-    ),
-    "moved": (
-        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
-        "Nothing moves.",
-    ),
-    "fell over": (
-        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
-        "It stays upright.",
-    ),
-    "never rested": (
-        "The scene starts at rest in an equilibrium that friction holds with some in hand.",
-        "It stays at rest, or comes to rest.",
-    ),
-    "momentum not kept": (
-        "Nothing outside pushes along these axes, so the momentum along them is constant (Newton's third law).",
-        "The momentum stays what it is at the start, but for round-off.",
-    ),
-}
-LAWS["energy gained"] = LAWS["blew up"]
-"""Of each oracle that a script shows: the law that is broken, and what is expected in place of it."""
 
 
 def run_script(script: str) -> tuple[int, str]:
