@@ -27,14 +27,6 @@ LAWS = {
         "Both are solid, and no step takes a body further than half the width of the thinnest one.",
         "The two collide and part where they met.",
     ),
-    "left": (
-        "The wall is solid, and no step takes a body further than half the width of the thinnest one.",
-        "The body stays inside.",
-    ),
-    "came apart": (
-        "The joint is no spring: what it ties stays tied.",
-        "The joint stays met, but for an error that is small against the bodies.",
-    ),
     "blew up": (
         "Gravity alone acts on the scene: contacts, friction and restitution up to 1 can only take energy out of it.",
         "The total energy never rises, but for a discretisation error that is small against it.",
@@ -58,11 +50,6 @@ LAWS = {
     "never rested": (
         "The scene starts at rest in an equilibrium that friction holds with some in hand.",
         "It stays at rest, or comes to rest.",
-    ),
-    "outside the friction cone": (
-        "Coulomb's law: contact forces press, and friction is at most its coefficient times the normal force. A "
-        "pyramid in place of the cone would explain less than half of this.",
-        "The reported force lies in the friction cone.",
     ),
     "momentum not kept": (
         "Nothing outside pushes along these axes, so the momentum along them is constant (Newton's third law).",
