@@ -5,10 +5,14 @@ it in every direction: so faces carry their bodies well within their edges, and 
 which nothing rests may also be one that rolls, a ball on a flat floor: it must not get lower by rolling a little either
 way, and only its upright weight is asked for.
 
+A balance of forces is not enough where bodies may be jammed: between two walls friction can hold any weight, if
+something has pressed it in before, and lets it fall if nothing has (weak and strong stability: Pang & Trinkle 2000). So
+walls are asked to hold without their friction, and nothing is held by what is fixed above it.
+
 The corners of the face that two bodies share are nearest points of the two, turned a little against each other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -38,6 +42,7 @@ CONTACT = 1e-3  # of the smallest free body's diameter: a gap or an overlap of a
 SLOW = 1e-3  # of that, within the scene's duration
 UNBALANCED = 0.002  # of a weight may be left
 LEAN = 0.035  # 2 degrees, of gravity
+STEEP = 0.2  # of a normal along gravity, below which it is of a wall
 TILTED = 1e-4  # rad
 ROLLED = 1e-2  # rad, after which a body may be lower by
 LOWER = 1e-6  # of its radius; on its edge it is by 5e-5
@@ -100,11 +105,12 @@ def at_start(scenario: Scenario) -> Observation:
 def is_in_equilibrium(o: Observation, sample: int, *, rolling: bool = True) -> bool:
     """Whether contacts hold all free bodies as they lie at this sample; with `rolling` also what may roll, and does not
     by itself."""
-    contacts = contacts_at(o, sample)
-    if contacts is None:
+    found = contacts_at(o, sample)
+    if found is None:
         return False
     if not o.gravity.any():
         return True
+    contacts = [*_without_jams(o, found)]
     balance = Balance(o, sample, contacts, any_moment=False)
     weight = -free_mass(o)[:, None] * o.gravity
     if _balanced(balance, weight):
@@ -116,6 +122,16 @@ def is_in_equilibrium(o: Observation, sample: int, *, rolling: bool = True) -> b
         if isinstance(loose, np.ndarray) and loose.any():
             return all(_balanced(balance, weight + np.where(loose[:, None], 0.0, aside)) for aside in leaning)
     return False
+
+
+def _without_jams(o: Observation, contacts: Iterable[Contact]) -> Iterator[Contact]:
+    """What holds also where nothing was pressed together before: walls without friction, no fixed ceilings."""
+    up, fixed = _up(o), np.append(~free(o), np.ones(len(o.scene.boundaries), bool))
+    for c in contacts:
+        rise = float((c.normal * up).sum())
+        if (fixed[c.a] and rise <= -STEEP) or (fixed[c.b] and rise >= STEEP):
+            continue
+        yield c if abs(rise) >= STEEP else c._replace(friction=0.0)
 
 
 def _balanced(balance: Balance, wanted: Array) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from reference_engine import elementary
 from scenarios import mass
 from validation.metrics.axes import to_body_axes
+from validation.metrics.flight import velocity_at_pose
 from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, shared
 from validation.metrics.proximity import pairs, proximities
 from validation.metrics.statics import width
@@ -15,6 +16,7 @@ from validation.records.trajectory import PlanarTrajectory
 THROUGH = 0.5  # of the width of the thinner
 OUT = 0.1  # of that: what rests overlaps a little
 BACK = 0.5  # cosine of 60 degrees: bodies part where they met within that, on the far side beyond 180 - 60
+STRAIGHT = 0.87  # cosine of 30 degrees: within that of their way, bodies flew it straight
 MOST_POINTS = 10_000  # on a way through a body
 MOST_WAYS = 20_000  # of one body through another: in larger heaps nobody looks for a body between two samples
 
@@ -78,9 +80,9 @@ def crossings(o: Observation) -> dict[tuple[int, int], int]:
     ways = np.concatenate([both, both[:, ::-1]])
     ways = ways[longest[ways].sum(axis=1) > THROUGH * width(o)[ways[:, 1]]]
     for a, b in ways.tolist() if len(ways) <= MOST_WAYS else ():
-        apart = length(o.trajectory.position[:, a] - o.trajectory.position[:, b])
+        distance = length(o.trajectory.position[:, a] - o.trajectory.position[:, b])
         both_steps = step[:, a] + step[:, b]
-        passed = np.minimum(apart[1:], apart[:-1]) < both_steps + bounding_radius(o)[b]
+        passed = np.minimum(distance[1:], distance[:-1]) < both_steps + bounding_radius(o)[b]
         for k in np.flatnonzero((both_steps > THROUGH * width(o)[b]) & passed).tolist():
             if went_through(o, a, b, k):
                 pair = (min(a, b), max(a, b))
@@ -91,28 +93,57 @@ def crossings(o: Observation) -> dict[tuple[int, int], int]:
 
 def went_through(o: Observation, a: int, b: int, k: int) -> bool:
     """Whether a's centre, outside b at sample k and in it before the next, is on another side of b where it is outside
-    again. What never leaves b is an overlap, and what leaves it where it went in has bounced."""
-    shape, start = o.scene.bodies[b].shape, _centre(o, a, b, k)
-    if inside(shape, start[None])[0] or not leads_through(o, b, start, _centre(o, a, b, k + 1)):
+    again. What never leaves b is an overlap, and what leaves it where it went in has bounced. So has what flew another
+    way at either sample than the one between them."""
+    shape, way = o.scene.bodies[b].shape, way_between(o, a, b, k)
+    if inside(shape, way[:1])[0] or not inside(shape, way).any():
         return False
     for sample in range(k + 1, len(o.time)):
-        now = _centre(o, a, b, sample)
+        now = seen_from(o, b, sample, apart(o.trajectory.position, a, b, sample))
         if not inside(shape, now[None])[0]:
-            return sample == k + 1 or leads_through(o, b, start, now)
+            return flew_straight(o, a, b, k) if sample == k + 1 else leads_through(o, b, way[0], now)
     return False
+
+
+def flew_straight(o: Observation, a: int, b: int, k: int) -> bool:
+    """Whether their velocities at sample k and at the next lead along the way from one to the other."""
+    x, v = o.trajectory.position, velocity_at_pose(o)
+    way = apart(x, a, b, k + 1) - apart(x, a, b, k)
+    return all(
+        float((way * now).sum()) >= STRAIGHT * float(length(way) * length(now))
+        for now in (apart(v, a, b, k), apart(v, a, b, k + 1))
+    )
+
+
+def way_between(o: Observation, a: int, b: int, k: int) -> Array:
+    """(N, D) of a's centre of mass seen from b, from sample k to the next: both go straight, and b turns evenly."""
+    t = o.trajectory
+    start, end = (apart(t.position, a, b, sample) for sample in (k, k + 1))
+    share = _shares(o, b, float(length(end - start)))
+    between = start + share * (end - start)
+    if isinstance(t, PlanarTrajectory):
+        s, c = elementary.sine_cosine(t.angle[k, b] + share[:, 0] * (t.angle[k + 1, b] - t.angle[k, b]))
+        return np.stack([c * between[:, 0] + s * between[:, 1], c * between[:, 1] - s * between[:, 0]], axis=1)
+    p, q = t.orientation[k, b], t.orientation[k + 1, b]
+    turning = p + share * (np.where((p * q).sum() < 0.0, -q, q) - p)  # a chord for the arc: as close as a step is short
+    return to_body_axes(turning / length(turning)[:, None], between)
 
 
 def leads_through(o: Observation, b: int, start: Array, end: Array) -> bool:
     """Whether the straight way between two points in the frame of b leads through b."""
-    steps = int(min(MOST_POINTS, 1 + 4.0 * float(length(end - start)) / width(o)[b]))
-    points = start + np.linspace(0.0, 1.0, steps + 1)[:, None] * (end - start)
+    points = start + _shares(o, b, float(length(end - start))) * (end - start)
     return bool(inside(o.scene.bodies[b].shape, points).any())
 
 
-def _centre(o: Observation, a: int, b: int, sample: int) -> Array:
-    """(D,) a's centre of mass seen from b."""
-    position = o.trajectory.position
-    return seen_from(o, b, sample, position[sample, a] - position[sample, b])
+def _shares(o: Observation, b: int, way: float) -> Array:
+    """(N, 1) of a way, m, in parts that see the width of b."""
+    steps = int(min(MOST_POINTS, 1 + 4.0 * way / width(o)[b]))
+    return np.linspace(0.0, 1.0, steps + 1)[:, None]
+
+
+def apart(part: Array, a: int, b: int, sample: int) -> Array:
+    """(D,) of a less that of b."""
+    return np.asarray(part[sample, a] - part[sample, b])
 
 
 def seen_from(o: Observation, body: int, sample: int, vector: Array) -> Array:

@@ -66,6 +66,27 @@ def test_on_a_slope_friction_decides():
         assert rests(block(position=(0.0, 0.5), friction=mu), gravity=gravity, boundaries=(ground,)) is held
 
 
+@pytest.mark.parametrize("tilt", [0.0, 0.1, 0.6])
+def test_what_is_only_jammed_between_two_walls_need_not_rest(tilt: float):
+    """With friction of 2 forces on it balance, if the walls press. On the lower wall alone, 0.6 aslant from upright, it
+    rests where friction is more than tan(pi / 2 - 0.6) = 1.46."""
+    for mu, held in ((2.0, tilt == 0.6), (1.2, False)):
+        x, y = float(np.cos(tilt)), float(np.sin(tilt))
+        walls = [
+            HalfPlane(name=f"wall {k}", friction=mu, point=(-0.2 * k * x, -0.2 * k * y), normal=(k * x, k * y))
+            for k in (1, -1)
+        ]
+        slab = block(width=0.4, position=(0.0, 0.0), angle=tilt, friction=mu)
+        assert rests(slab, boundaries=walls) is held
+
+
+def test_what_stands_on_a_floor_between_two_walls_rests():
+    walls = [
+        HalfPlane(name=f"wall {sign}", friction=0.5, point=(-0.5 * sign, 0.0), normal=(sign, 0.0)) for sign in (1, -1)
+    ]
+    assert rests(block(position=(0.0, 0.5), friction=0.5), boundaries=(GROUND, *walls))
+
+
 def test_what_moves_falls_or_overlaps_does_not_rest():
     assert not rests(block(position=(0.0, 0.5), velocity=(0.1, 0.0)))
     assert not rests(block(position=(0.0, 0.51)))

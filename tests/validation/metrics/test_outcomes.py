@@ -68,6 +68,32 @@ def test_a_body_too_fast_for_any_sample_to_find_it_in_a_thin_plate_went_through_
     assert ("went through", ("ball", "thin")) not in happened(scene, beside)
 
 
+def test_what_went_round_the_end_of_a_plate_between_two_samples_did_not_go_through_it():
+    """Down beside it, then left: the straight way would lead through its end."""
+    t = np.array([0.0, 0.02, 0.04])
+    motion = planar(
+        t, columns([0.55, 0.55, 0.45], [0.15, 0.05, -0.05], 0.0), columns([0.0, 0.0, -5.0], [-5.0, -5.0, 0.0], 0.0)
+    )
+    plate = block("thin", 1.0, 0.02, fixed=True)
+    scene = plane(disc(radius=0.005, position=(0.55, 0.15)), plate, gravity=(0.0, 0.0))
+    assert ("went through", ("ball", "thin")) not in happened(scene, with_fixed(motion, (0.0, 0.0, 0.0)))
+    straight = planar(t, columns([0.4, 0.4, 0.4], [0.15, 0.05, -0.05], 0.0), columns(0.0 * t, -5.0, 0.0))
+    assert ("went through", ("ball", "thin")) in happened(scene, with_fixed(straight, (0.0, 0.0, 0.0)))
+
+
+def test_what_a_turning_plate_passes_by_did_not_go_through_it():
+    """The end of the plate goes on a circle of 0.5 m, the ball stays outside: seen from the plate, the chord of its way
+    does not."""
+    t = times(0.4, 0.02)
+    past = columns(0.505, t - 0.2, 0.0), columns(0.0 * t, 1.0, 0.0)
+    turn = columns(0.0, 0.0, 20.0 * t - 4.2), columns(0.0 * t, 0.0, 20.0)
+    pose, twist = (np.stack(both, axis=1) for both in zip(past, turn))
+    plate = block("thin", 1.0, 0.02, spin=20.0, angle=-4.2)
+    scene = plane(disc(radius=0.004, position=(0.505, -0.2), velocity=(0.0, 1.0)), plate, gravity=(0.0, 0.0))
+    motion = planar(t, pose, twist, dt=0.02)
+    assert ("went through", ("ball", "thin")) not in happened(scene, motion)
+
+
 def test_in_space_too():
     t = times(1.0)
     fall = spatial(t, columns(0.0, 0.0, 0.5 - 0.5 * G * t**2), columns(0.0, 0.0, -G * t))
