@@ -25,8 +25,11 @@ from validation.records.trajectory import Trajectory
 from validation.report.sentences import describe_happening
 
 FAULTS = ("went through", "left", "came apart", "blew up", "hangs", "keeps moving", "stopped", "bounced")
-ORACLES = ("broken", *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone")
-"""What a person would see first, first."""
+UNMEASURED = "not measured"
+ORACLES = (
+    "broken", UNMEASURED, *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone"
+)  # fmt: skip
+"""What a person would see first, first; `UNMEASURED` is a fault of Upright's own."""
 ENERGY_SHARE = 0.05  # of the energy scale: discretised engines gain a little by pushing overlaps apart
 SLOW = 0.1  # m/s: it is no fault to push what touched at the start apart as slowly as this
 MOMENTUM_SHARE = 1e-3  # of the momentum scale
@@ -84,7 +87,14 @@ def judge_scene(scene: Scene, dt: float, simulation: Simulation) -> dict[str, Vi
         found, outcomes = measure_with_outcomes(scenario_from_scene("fuzzed", scene), simulation.trajectory)
     except MismatchError as error:
         return of_violations([Violation(oracle="broken", message=str(error))])
+    except Exception as error:
+        return of_violations([unmeasured(f"{type(error).__name__}: {error}")])
     return judged(scene, dt, simulation, {m.metric: m.value for m in found}, outcomes)
+
+
+def unmeasured(message: str) -> Violation:
+    """`message`: of the exception that ended the measuring."""
+    return Violation(oracle=UNMEASURED, message=f"Upright, not the engine: the motion could not be measured: {message}")
 
 
 def judged(

@@ -28,7 +28,7 @@ from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
-from validation.tools.fuzzing.oracles import Violation, is_resolved, judged
+from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
@@ -248,12 +248,13 @@ class Fuzzer:
         """`measured`: the header of the reply to measuring."""
         values = {row["metric"]: row["value"] for row in measured.get("measurements", ())}
         outcomes = [outcome_of(row) for row in measured.get("outcomes", ())]
-        if error := measured.get("error"):
-            last = str(error).strip().splitlines()[-1]
-            simulation = replace(
-                simulation, outcome="crashed", reason=f"could not be measured: {last}", trajectory=None
-            )
-        self._verdicts[_key(trial)] = judged(*trial[:2], simulation, values, outcomes)
+        broken: Broken
+        if simulation.trajectory is not None and "measurements" not in measured:
+            reason = str(measured.get("error") or measured.get("reason") or "no answer")
+            broken = of_violations([unmeasured(reason.strip().splitlines()[-1])])
+        else:
+            broken = judged(*trial[:2], simulation, values, outcomes)
+        self._verdicts[_key(trial)] = broken
 
     # --- what is drawn ---
 
