@@ -1,6 +1,6 @@
 """Cases on a Dask cluster of this machine: the same bits, how much longer, and what is lost when its processes die.
 
-    python -P ci/benchmarks/dask_cluster.py [--nth 1] [--workers 1 2 4] [--pairs 2] [--kills 20] [--every 20]
+    python -P ci/benchmarks/dask_cluster.py [--nth 1] [--workers 1 2 4] [--pairs 2] [--kills 20] [--every S]
 
 The suite is every --nth scenario of the canonical one, on every engine present but the reference engine, whose heaps
 take minutes.
@@ -8,8 +8,9 @@ take minutes.
 1. It is run by local processes and on clusters of so many worker processes; every value and every motion is compared.
 2. By local processes and on two workers in turn, so many pairs: the ratio of their wall times, the least of each, has
    to be at most 1.2.
-3. A part of it is run on two workers, of which one is killed at random about every --every seconds, and every fifth
-   time the scheduler in its place, again and again until there were so many kills. Each run has to complete by itself
+3. A part of it is run on two workers, of which one is killed at random about every --every seconds (half of what local
+   processes take for it, where none are given), and every fifth time the scheduler in its place, again and again until
+   there were so many kills. Each run has to complete by itself
    with every case once, its measurements, its motion, and the bits of local processes; the database has to be whole,
    and no process left over.
 """
@@ -112,7 +113,8 @@ def kill_one(there: Cluster, number: int, chance: random.Random) -> None:
 def killed(folder: Path, kills: int, every: float, seed: int) -> int:
     """How many runs had a fault."""
     words, chance, done, failed, turn = [RUN[0], *SOME, *RUN[1:]], random.Random(seed), 0, 0, 0
-    _, whole = run(folder, words, "local")
+    wall, whole = run(folder, words, "local")
+    every = every or 0.5 * wall
     table = Table("run:>4d", "kills:>6d", "wall (s):>8.1f", "faults:<20s")
     while done < kills:
         turn += 1
@@ -140,7 +142,7 @@ def killed(folder: Path, kills: int, every: float, seed: int) -> int:
 
 
 def main() -> None:
-    asked = options(nth=1, workers=[1, 2, 4], pairs=2, kills=20, every=20.0, seed=1)
+    asked = options(nth=1, workers=[1, 2, 4], pairs=2, kills=20, every=0.0, seed=1)
     missed = []
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
