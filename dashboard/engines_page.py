@@ -32,7 +32,7 @@ from dashboard.elements import (
     unfinished,
 )
 from validation.judging.verdict import Verdict, standing, worst_first
-from validation.records.case import Case, Result, case_key
+from validation.records.case import Case, Result
 from validation.records.names import engine_name, metric_name, without_underscores
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
@@ -206,7 +206,7 @@ def table(
         rows.setdefault(case.label, {})[name] = case
     lines = []
     for label, row in rows.items():
-        found = [done[case_key(case)] for case in row.values() if case_key(case) in done]
+        found = [done[case.key] for case in row.values() if case.key in done]
         of_row: set[str] = {verdicts[result.key].word for result in found if result.key in verdicts}
         of_row |= {NOT_DONE} if len(found) < len(row) else set()
         if contains not in label.lower() or (words and not words & of_row):
@@ -236,7 +236,7 @@ def cell(
 ) -> str:
     if case is None:
         return "<td></td>"
-    result, verdict = done.get(case_key(case)), verdicts.get(case_key(case))
+    result, verdict = done.get(case.key), verdicts.get(case.key)
     if result is None:
         return f"<td>{kind_html(NOT_DONE)}</td>"
     why = reason_of(verdict) if verdict else result.reason

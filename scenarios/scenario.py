@@ -6,6 +6,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Annotated, Any, Literal
 
 from scenarios.scene import Scene
@@ -118,9 +119,7 @@ class Family:
 
     def hints(self) -> dict[str, Any]:
         """Parameter -> its annotation."""
-        hints = typing.get_type_hints(self.build, include_extras=True)
-        hints.pop("return", None)
-        return hints
+        return _hints_of(self.build)
 
     def scenario(self, given: Mapping[str, Value] | None = None) -> Scenario:
         """The scenario of these parameters, the rest at their defaults. Raises ParameterError."""
@@ -136,6 +135,13 @@ class Family:
         made = self.build(**values)
         title = made.title or made.scene.title
         return replace(made, name=self.name, title=title, parameters=values, defaults=self.defaults)
+
+
+@cache
+def _hints_of(build: Callable[..., Scenario]) -> dict[str, Any]:
+    hints = typing.get_type_hints(build, include_extras=True)
+    hints.pop("return", None)
+    return hints
 
 
 def _allowed(hint: Any) -> str:

@@ -13,7 +13,7 @@ from dashboard.engines_page import cell, costs_of, table
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, result
 from validation.judging.verdict import MEANING, Verdict, worst_first
-from validation.records.case import Case, Result, case_key
+from validation.records.case import Case, Result
 from validation.report.sentences import reason_of
 
 Pair = tuple[Result, Verdict]
@@ -95,7 +95,7 @@ def test_every_word_stands_out_or_is_quiet_and_has_a_meaning() -> None:
 def test_a_declined_or_crashed_case_can_be_clicked_and_says_why() -> None:
     for given in (broken(outcome="declined", reason="no e"), broken()):
         verdict = pair(given)[1]
-        html = cell(given.case, {given.key: given}, {case_key(given.case): verdict})
+        html = cell(given.case, {given.key: given}, {given.case.key: verdict})
         assert f"title='{reason_of(verdict)}'" in html
         assert re.search("<a [^>]*>.*(declined|broken).*</a>", html)
 

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from validation.judging.evidence.divergence import Divergence
-from validation.records.case import Case, case_key
+from validation.records.case import Case
 from validation.records.outcome import Outcome, outcome_of
 from validation.records.simulation import Status
 
@@ -188,7 +188,7 @@ class Verdict:
 
     @property
     def case_key(self) -> str:
-        return case_key(self.case)
+        return self.case.key
 
     @property
     def standing(self) -> tuple[Defect, ...]:

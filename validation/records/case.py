@@ -59,15 +59,15 @@ class Case:
     """What an engine's bits depend on beside its code (`running.processes.processor`); "": nothing, or not known."""
     cache_key: str = ""
     """Digest of all that decides its result (`running.result_cache.key_of`); "": not known, or given up."""
+    key: str = field(init=False, repr=False, compare=False)
+    """What it is called within a run: its identity, and its settings and engine version.
 
-
-def case_key(case: Case) -> str:
-    """What a case is called within a run: its identity, and its settings and engine version.
-
-    The same identity may run twice in one run, with an override and without: both are kept.
+    The same identity may run twice in one run, with an override and without: both are stored.
     """
-    settings = tuple((name, value.__class__, value) for name, value in case.settings.items())  # 1, 1.0 and True differ
-    return f"{case.identity.key}-{_provenance(case.engine_version, settings)}"
+
+    def __post_init__(self) -> None:
+        settings = tuple((name, one.__class__, one) for name, one in self.settings.items())  # 1, 1.0 and True differ
+        object.__setattr__(self, "key", f"{self.identity.key}-{_provenance(self.engine_version, settings)}")
 
 
 @lru_cache(maxsize=10_000)  # likewise
@@ -104,7 +104,7 @@ class Result:
 
     @property
     def key(self) -> str:
-        return case_key(self.case)
+        return self.case.key
 
     @classmethod
     def of(

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from validation.judging.verdict import FLOOR, MEANING, Verdict, Word, worst_first
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.names import engine_name, metric_name
 from validation.records.quantities import quantity, time_step
@@ -188,7 +188,7 @@ def _line(label: Text, margin: int, columns: Sequence[Column], cells: Sequence[T
 
 def _cell(result: Result, verdicts: Mapping[str, Verdict], notes: dict[str, int], beside: Sequence[float]) -> Text:
     """`beside` has the headlines of the row, this one too."""
-    verdict = verdicts.get(case_key(result.case))
+    verdict = verdicts.get(result.case.key)
     word = verdict.word if verdict else None
     if result.outcome == "declined":
         text, style = DECLINED, "dim"

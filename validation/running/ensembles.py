@@ -9,7 +9,7 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence, Series, com
 from validation.judging.outcomes import counts_of
 from validation.judging.policy import HORIZONS, LEAST_STARTS, STARTS
 from validation.judging.verdict import FLOOR
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun, Progress
 from validation.running.planning import Plan
@@ -116,16 +116,16 @@ def ensembles_of(
         if same and known:
             continue
         if known:
-            before[case_key(plan.case)] = known
+            before[plan.case.key] = known
         own = store.ensemble(result.number) if result.number else None  # of a run that is resumed
         if own:
-            found[case_key(plan.case)] = own
+            found[plan.case.key] = own
         elif options.ensemble:
             wanted.append((plan, Starts(count=options.ensemble)))
         elif known:
             wanted.append((plan, Starts(count=known.starts, seed=known.seed)))
     if wanted:
         for (plan, _), ensemble in zip(wanted, run_ensembles(run.pool, wanted, options.limits, options.progress)):
-            found[case_key(plan.case)] = ensemble
-            store.save_ensembles(run.number, {case_key(plan.case): ensemble})
+            found[plan.case.key] = ensemble
+            store.save_ensembles(run.number, {plan.case.key: ensemble})
     return found, settled({key: compare(before[key], ensemble) for key, ensemble in found.items() if key in before})

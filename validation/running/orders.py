@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from validation.judging.convergence import ERRORS, ORDER, REFINED, convergence_order
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.running.options import OpenRun
 from validation.running.planning import Plan, Request, plan_cases
@@ -29,16 +29,16 @@ def with_orders(run: OpenRun, plans: Sequence[Plan], results: Sequence[Result]) 
             continue
         known = [m for m in baseline.result.measurements if m.metric == ORDER] if baseline else []
         if known and baseline and baseline.result.trajectory_hash == moved:
-            found[case_key(plan.case)] = known[0]
+            found[plan.case.key] = known[0]
         elif known or run.options.order:
             wanted.append(plan)
     if wanted:
-        found |= _orders(run, wanted, {case_key(r.case): r for r in results})
+        found |= _orders(run, wanted, {r.case.key: r for r in results})
     run.store.add_measurements(run.number, {key: [order] for key, order in found.items()})
     return [
         replace(result, measurements=(*result.measurements, found[key])) if key in found else result
         for result in results
-        for key in [case_key(result.case)]
+        for key in [result.case.key]
     ]
 
 
@@ -50,7 +50,7 @@ def _orders(run: OpenRun, plans: Sequence[Plan], whole: Mapping[str, Result]) ->
     finer = iter(results_of(run.pool, plans_finer, untimed, run.options.progress, "smaller time steps"))
     orders = {}
     for plan in plans:
-        key = case_key(plan.case)
+        key = plan.case.key
         order = convergence_order([whole[key].measurements, *(next(finer).measurements for _ in REFINED[1:])])
         if order is not None:
             orders[key] = order

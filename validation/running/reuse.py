@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from validation.engines import EngineChoice
 from validation.metrics import METRICS
-from validation.records.case import Case, Result, case_key
+from validation.records.case import Case, Result
 from validation.running.environments import Environment
 from validation.running.options import OpenRun
 from validation.running.planning import Plan
@@ -32,7 +32,7 @@ class Reuse:
 
     def owed(self, plans: Sequence[Plan]) -> list[Plan]:
         """Those that have to be simulated."""
-        return [plan for plan in plans if (key := case_key(plan.case)) not in self.known or key in self.checked]
+        return [plan for plan in plans if (key := plan.case.key) not in self.known or key in self.checked]
 
     def taken(self, plans: Sequence[Plan]) -> dict[str, Result]:
         """By case key, what is taken of engines that were not found to differ."""
@@ -40,7 +40,7 @@ class Reuse:
         return {
             key: taken(plan.case, self.known[key])
             for plan in plans
-            for key in [case_key(plan.case)]
+            for key in [plan.case.key]
             if key in self.known and key not in self.checked and plan.case.identity.engine not in doubtful
         }
 
@@ -67,7 +67,7 @@ def reuse_of(run: OpenRun, plans: Sequence[Plan]) -> Reuse:
     if run.options.fresh or run.options.limits.timing:
         return Reuse()
     stored = run.store.known_results({plan.case.cache_key for plan in plans if plan.case.cache_key})
-    known = {case_key(plan.case): stored[plan.case.cache_key] for plan in plans if plan.case.cache_key in stored}
+    known = {plan.case.key: stored[plan.case.cache_key] for plan in plans if plan.case.cache_key in stored}
     return Reuse(known, checked_of(run.number, {key: one.stepping_time for key, one in known.items()}))
 
 

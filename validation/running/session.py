@@ -20,7 +20,7 @@ from validation.judging.ensembles import Ensemble, EnsembleEvidence
 from validation.judging.judge import judge
 from validation.judging.trends import Turn, confirmed
 from validation.judging.verdict import Verdict
-from validation.records.case import Case, Result, case_key
+from validation.records.case import Case, Result
 from validation.review.groups import waived
 from validation.review.lineage import current_branch, default_branch, history_of
 from validation.running import kernel_cache, runner
@@ -113,7 +113,7 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             history=history_of(),
             asked=asked_of(options),
         )
-        scenarios = {case_key(plan.case): plan.scenario for plan in plans}
+        scenarios = {plan.case.key: plan.scenario for plan in plans}
         session = _finished(OpenRun(store, pool, run, options), title, plans, plans, scenarios)
     return replace(session, typed=typed)
 
@@ -142,7 +142,7 @@ def without_doubles(plans: Iterable[Plan]) -> list[Plan]:
     word stays, for by it the case is asked for later."""
     plainest: dict[str, Plan] = {}
     for plan in plans:
-        key = case_key(plan.case)
+        key = plan.case.key
         if key not in plainest or len(plan.case.engine_label) < len(plainest[key].case.engine_label):
             plainest[key] = plan
     return list(plainest.values())
@@ -157,11 +157,11 @@ def resume_session(store: Store, options: Options) -> Session:
     options = _as_asked(store, run, options)
     done = {result.key: result for result in store.results(run)}
     # What was declined moves no more, and what was missing may be in no catalogue any more.
-    cases = [case for case in store.cases(run) if case_key(case) not in done or done[case_key(case)].trajectory_hash]
-    scenarios = {case_key(case): stored_scenario(store, case) for case in cases}
+    cases = [case for case in store.cases(run) if case.key not in done or done[case.key].trajectory_hash]
+    scenarios = {case.key: stored_scenario(store, case) for case in cases}
     if not (options.ensemble or options.ensemble_as_accepted or options.order):
         cases = pending
-    requests = [Request.again(scenarios[case_key(case)], case) for case in cases]
+    requests = [Request.again(scenarios[case.key], case) for case in cases]
     choices = [request.engine for request in requests]
     timing = options.limits.timing
     with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
@@ -177,7 +177,7 @@ def resume_session(store: Store, options: Options) -> Session:
                 )
         plans = [replace(plan, case=case) for plan, case in zip(plans, cases)]
         plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
-        owed = [plan for plan in plans if case_key(plan.case) not in done]
+        owed = [plan for plan in plans if plan.case.key not in done]
         return _finished(OpenRun(store, pool, run, options), f"run {run}, resumed", plans, owed, scenarios)
 
 
@@ -190,7 +190,7 @@ def _finished(
         reuse = reuse_of(run, owed)
         fresh, totals = _execute(run, title, owed, reuse)
         results = {result.key: result for result in (fresh if owed is plans else run.store.results(run.number))}
-        again = [results[case_key(plan.case)] for plan in plans]
+        again = [results[plan.case.key] for plan in plans]
         ensembles, evidence = ensembles_of(run, plans, again)
         again = with_promises(run, plans, with_orders(run, plans, again))
         results |= {result.key: result for result in again}
@@ -271,12 +271,12 @@ def _execute(run: OpenRun, title: str, plans: list[Plan], reuse: Reuse) -> tuple
     run.store.save_results(run.number, list(taken.values()))
     run.stored.update(taken)
     results |= taken
-    if doubtful := [plan for plan in plans if case_key(plan.case) not in results]:
+    if doubtful := [plan for plan in plans if plan.case.key not in results]:
         more, spent = _simulated(run, "simulated once more", doubtful)
         results |= more
         totals.wall, totals.stepping = totals.wall + spent.wall, totals.stepping + spent.stepping
         totals.simulated += spent.simulated
-    return [results[case_key(plan.case)] for plan in plans], totals
+    return [results[plan.case.key] for plan in plans], totals
 
 
 def _simulated(run: OpenRun, title: str, plans: list[Plan]) -> tuple[dict[str, Result], Totals]:
@@ -332,11 +332,11 @@ def _judged(
         judge(
             *with_motions(store, baseline, result),
             scenario,
-            evidence.get(case_key(result.case)),
+            evidence.get(result.case.key),
             scene_changed=baseline is not None and store.scene_changed(baseline.result.case, result.case),
         )
         for result in results
-        for scenario in [scenarios.get(case_key(result.case))]
+        for scenario in [scenarios.get(result.case.key)]
         for baseline in [baselines.get(result.case.identity.key)]
     ]
     store.save_verdicts(run, verdicts)
@@ -402,7 +402,7 @@ def _timed_again(run: OpenRun, plans: Sequence[Plan]) -> Callable[[Sequence[str]
     """Measures the time of a step (s) of plans once more, in this very run, by the keys of their cases."""
 
     def again(keys: Sequence[str]) -> dict[str, float]:
-        wanted = [plan for plan in plans if case_key(plan.case) in set(keys)]
+        wanted = [plan for plan in plans if plan.case.key in set(keys)]
         results = runner.results_of(run.pool, wanted, run.options.limits, run.options.progress, "timed again")
         return {result.key: m.value for result in results for m in result.measurements if m.noise == "timing"}
 

@@ -36,10 +36,17 @@ class Base(DeclarativeBase):
 Record = TypeVar("Record")
 
 
-def row_of(table: type[Base], record: object, **more: Any) -> dict[str, Any]:
+def row_of(table: type[Base], record: Any, **more: Any) -> dict[str, Any]:
     """What the record has by the names of the table's columns, and what is given."""
-    names = [column.name for column in table.__table__.columns]
-    return {name: getattr(record, name) for name in names if name not in more and hasattr(record, name)} | more
+    names = _columns_of(table, record.__class__)
+    return {name: getattr(record, name) for name in names if name not in more} | more
+
+
+@cache
+def _columns_of(table: type[Base], kind: Any) -> list[str]:
+    """The table's columns that records of this kind have."""
+    own = {*dir(kind), *(field.name for field in fields(kind))}
+    return [column.name for column in table.__table__.columns if column.name in own]
 
 
 def record_of(kind: Callable[..., Record], row: Any, **more: Any) -> Record:
@@ -50,7 +57,7 @@ def record_of(kind: Callable[..., Record], row: Any, **more: Any) -> Record:
 @cache
 def _both(kind: Any, columns: tuple[str, ...], given: tuple[str, ...]) -> list[tuple[str, int]]:
     """Names that fields and columns share, and which column it is."""
-    names = [field.name for field in fields(kind) if field.name not in given]
+    names = [field.name for field in fields(kind) if field.init and field.name not in given]
     return [(name, columns.index(name)) for name in names if name in columns]
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, update
 
 from scenarios.scene import Scene, content_hash, parse_scene, same_scene, write_scene
 from scenarios.scene_error import SceneError
-from validation.records.case import Case, Identity, Result, RunInfo, case_key
+from validation.records.case import Case, Identity, Result, RunInfo
 from validation.records.measurement import Measurement
 from validation.records.outcome import outcomes_from_json, outcomes_to_json
 from validation.records.stored import StoredRun
@@ -25,7 +25,11 @@ from validation.store.motions import packed_motion, save_motions, stored_motions
 from validation.store.stored_json import checked_object, object_of, texts_of
 
 LIKEWISE = 100  # runs by the same words that are looked at for what one of them should have
-CASE = [getattr(models.Case, field.name) for field in (*fields(Identity), *fields(Case)) if field.name != "identity"]
+CASE = [
+    getattr(models.Case, field.name)
+    for field in (*fields(Identity), *fields(Case))
+    if field.init and field.name != "identity"
+]
 NOT_DONE = {
     "outcome": None,
     "reason": "",
@@ -72,7 +76,7 @@ class Runs(Database):
         with self._writing(once=True) as connection:
             save_scenes(connection, scenes)
             run = int(connection.execute(insert(models.Run).values(row).returning(models.Run.id)).scalar_one())
-            rows = {case_key(case): case for case in planned}
+            rows = {case.key: case for case in planned}
             if rows:
                 connection.execute(insert(models.Case), [_case_row(run, key, case) for key, case in rows.items()])
             if history is not None:
@@ -254,9 +258,9 @@ class Runs(Database):
 
 
 def _case_row(run: int, key: str, case: Case) -> dict[str, Any]:
-    identity = asdict(case.identity) | {"identity_key": case.identity.key}
+    identity = row_of(models.Case, case.identity, key=key, identity_key=case.identity.key)
     settings = json.dumps(dict(case.settings))
-    return row_of(models.Case, case, run_id=run, key=key, settings=settings, **identity, **NOT_DONE)
+    return row_of(models.Case, case, run_id=run, settings=settings, **identity, **NOT_DONE)
 
 
 def _save(

@@ -19,7 +19,7 @@ from tests.validation.store.made import case, falling, info, measurement, result
 from validation.engines import present_engines
 from validation.judging.comparison import compare, is_chaotic, settings_apart
 from validation.metrics import METRICS
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.records.measurement import Measurement
 from validation.records.simulation import Simulation
 from validation.report.comparison import counts, render_comparison
@@ -99,7 +99,7 @@ def test_stored_runs_are_compared_with_the_laws_and_ensembles_that_are_stored(tm
         for one, middle in zip(sides, (1e-3, 2e-3)):
             run = store.begin_run(info(), [of])
             store.save_results(run, [one])
-            store.save_ensembles(run, {case_key(of): ensemble(series(spread(middle)))})
+            store.save_ensembles(run, {of.key: ensemble(series(spread(middle)))})
         pair = store.results(1)[0], store.results(2)[0]
         (verdict,) = stored_verdicts(store, [pair])
         assert verdict.word == "defect" and [defect.metric for defect in verdict.defects] == ["penetration_max"]

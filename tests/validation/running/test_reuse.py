@@ -15,7 +15,7 @@ from scenarios.catalogue import scenario_of
 from tests.validation.command import upright
 from tests.validation.store.made import case, info, measurement, result
 from validation.engines import engine_of
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.records.outcome import Outcome
 from validation.running import result_cache, reuse, session
 from validation.running.options import OpenRun, Options
@@ -137,13 +137,13 @@ def test_an_engine_that_gives_something_else_is_given_up_and_all_of_it_is_simula
     ran(store, *plans)
     run = begun(store, *plans)
     known = reuse_of(run, plans).known
-    found = Reuse(known, {case_key(plans[0].case)})
+    found = Reuse(known, {plans[0].case.key})
     assert found.owed(plans) == [plans[0]]
     compare_checked(run, found, [completed(plans[0])])
     assert not found.differing and len(found.taken(plans)) == 2
     compare_checked(run, found, [completed(plans[0], value=5e-4)])
     assert [before.run for _, before in found.differing] == [1]
-    assert list(found.taken(plans)) == [case_key(plans[2].case)], "the other engine's stay"
+    assert list(found.taken(plans)) == [plans[2].case.key], "the other engine's stay"
     assert set(store.known_results([plan.case.cache_key for plan in plans])) == {plans[2].case.cache_key}
 
 

@@ -13,7 +13,6 @@ from tests.validation.store.test_branches import accepted, checked, history, sin
 from tests.validation.store.test_groups import SOON, moved, the
 from validation.judging.ensembles import Ensemble, Series
 from validation.judging.outcomes import Counts, What
-from validation.records.case import case_key
 from validation.records.outcome import Outcome
 from validation.store import Store
 
@@ -27,12 +26,12 @@ def fill(store: Store) -> None:
     wrong = moved(PILE, 3e-3, 1.0)
     first = accepted(store, "main", "a", moved(stack, 4e-4, 0.0), moved(PILE, 4e-4, 0.0), known=history("a"))
     found = store.results(first)[0]
-    _ensembles(store, first, case_key(stack))
+    _ensembles(store, first, stack.key)
     run, _ = checked(store, "main", "b", replace(found, taken_from=first), wrong, known=history("b"))
     group = the(store.groups(run))
     members = [one.verdict.case for one in group.members]
     assert len(members) == 1
-    cases = [one.number for one in store.results(run) if one.key == case_key(PILE)]
+    cases = [one.number for one in store.results(run) if one.key == PILE.key]
     mark = store.mark("known", cases, who="R.", reason="known", scope="pile", link="https://example.org/1", until=SOON)
     store.undo(mark, who="S.", reason="not known at all")
     store.mark("quarantine", cases, who="R.", reason="unclear", scope="pile", owner="S.", until=SOON)
@@ -45,7 +44,7 @@ def fill(store: Store) -> None:
     broken = replace(failed(case("drop"), "crashed", "SIGSEGV"), trace="in step\nin world")
     tumbled = replace(result(case("heap")), trajectory=tumbling())
     checked(store, "feature", "c", broken, tumbled, moved(stack, 5e-3, 2.0), lineage=base, known=history("c"))
-    store.add_measurements(run, {case_key(PILE): [measurement("jitter", float("nan")), measurement("gap", -0.0)]})
+    store.add_measurements(run, {PILE.key: [measurement("jitter", float("nan")), measurement("gap", -0.0)]})
     store.add_find(
         **{"engine": "gaining:strength=2", "engine_version": "1.0", "profile": "fair", "seed": 2**70 + 1, "dt": 1 / 60},
         oracle="energy gained",

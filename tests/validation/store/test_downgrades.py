@@ -20,7 +20,7 @@ from tests.validation.store.filled import common, fill, rows, with_outcomes
 from tests.validation.store.made import case, info, measurement, result
 from tests.validation.store.postgresql import INSTALLED, own_server
 from tests.validation.store.test_migrations import revisions
-from validation.records.case import Case, case_key
+from validation.records.case import Case
 from validation.store import Store, models, open_store, take_back_store
 from validation.store.connection import connect, reading, writing
 from validation.store.errors import StoreError
@@ -138,7 +138,7 @@ def test_a_job_whose_tables_are_taken_back_stops_with_a_line_and_what_it_stored_
             try:
                 for n, one in enumerate(cases):
                     job.save_results(run, [result(one, measurement(value=float(n)))])
-                    stored.append(case_key(one))
+                    stored.append(one.key)
                     if n == 5:
                         began.set()
             except StoreError as error:
@@ -209,7 +209,7 @@ def went_on(where: str, run: int, cases: list[Case], values: list[float]) -> boo
         with open_store(where) as store:
             done = {one.key for one in store.results(run)}
             for one, value in zip(cases, values):
-                if case_key(one) not in done:
+                if one.key not in done:
                     store.save_results(run, [result(one, measurement(value=value))])
                 time.sleep(0.002)
             store.finish_run(run)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.effort import few
 from tests.validation.store.made import case, info, result
-from validation.records.case import Result, case_key
+from validation.records.case import Result
 from validation.store import open_store
 
 CASES = 500
@@ -45,10 +45,10 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, after: int) -> None:
         assert found is not None
         run, owed = found
         done = {r.key: r for r in store.results(run)}
-        keys = [case_key(case(parameters={"n": n})) for n in range(CASES)]
+        keys = [case(parameters={"n": n}).key for n in range(CASES)]
         assert {keys[n] for n in saved} <= set(done), "what was said to be saved is there"
         assert len(done) <= len(saved) + 1, "at most the one that was being written"
-        assert set(done) | {case_key(c) for c in owed} == set(keys) and len(done) + len(owed) == CASES
+        assert set(done) | {c.key for c in owed} == set(keys) and len(done) + len(owed) == CASES
         assert all(len(r.measurements) == 1 for r in done.values())
         assert all(store.trajectory(r.trajectory_key) is not None for r in done.values())
         store.save_results(run, [result(c) for c in owed])

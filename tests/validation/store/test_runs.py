@@ -11,7 +11,6 @@ import pytest
 
 from scenarios.scene import content_hash
 from tests.validation.store.made import MOMENT, case, failed, falling, info, measurement, result, scene
-from validation.records.case import case_key
 from validation.records.outcome import Outcome
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
@@ -39,7 +38,7 @@ def test_a_result_comes_back_to_the_last_bit(store: Store) -> None:
     [number] = store.save_results(run, [given])
     (back,) = store.results(run)
     assert repr(back) == repr(store.result(number))  # NaN is not equal to itself
-    assert back.case == given.case and back.key == case_key(given.case)
+    assert back.case == given.case and back.key == given.case.key
     first, second, third = back.measurements
     assert first == given.measurements[0] and third == given.measurements[2]
     assert math.isnan(second.value) and second.unit == "s"
