@@ -39,6 +39,8 @@ from validation.metrics.statics import MOST, Balance, Contact, contacts_of
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
 
 CONTACT = 1e-3  # of the smallest free body's diameter: a gap or an overlap of a contact
+CLOSED = 1e-6  # of that: a gap of what may bounce
+BOUNCY = 0.7  # restitution: what is dropped from a gap goes on bouncing
 SLOW = 1e-3  # of that, within the scene's duration
 UNBALANCED = 0.002  # of a weight may be left
 LEAN = 0.035  # 2 degrees, of gravity
@@ -160,12 +162,16 @@ def contacts_at(o: Observation, sample: int) -> list[Contact] | None:
     """Points of contact at a sample, of each face its corners; None where bodies overlap by more than a contact."""
     limit = CONTACT * size(o)
     start = poses(o, sample, np.zeros((1, len(o.scene.bodies), 3)))
-    gap = proximities(start).gap
-    if (gap < -limit).any():
+    near = proximities(start)
+    if (near.gap < -limit).any():
         return None
+    members = [*o.scene.bodies, *o.scene.boundaries]
+    restitution = (o.scene.pair_law(members[a], members[b])[1] for a, b in zip(near.a.tolist(), near.b.tolist()))
+    closed = np.where([e > BOUNCY for e in restitution], CLOSED * size(o), limit)
+    rows = np.flatnonzero(near.gap <= closed)
     if o.is_planar:  # where each pair has two points
-        return contacts_of(start, np.flatnonzero(gap <= limit))
-    touch = {(c.a, c.b) for c in contacts_of(start, np.flatnonzero(gap <= limit))}
+        return contacts_of(start, rows)
+    touch = {(c.a, c.b) for c in contacts_of(start, rows)}
     tilted = poses(o, sample, TILTED * _every_way(o))
     near = proximities(tilted)
     limits = limit + 4.0 * TILTED * np.append(bounding_radius(o) * free(o), np.zeros(len(o.scene.boundaries)))

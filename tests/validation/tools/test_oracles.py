@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenarios.scene import Box, HalfSpace, Revolute, SpatialBody, SpatialScene
-from tests.validation.metrics.motions import disc, planar, plane, times
+from scenarios.scene import Box, HalfPlane, HalfSpace, Revolute, SpatialBody, SpatialScene
+from tests.validation.metrics.motions import DT, block, columns, disc, planar, plane, times
 from validation.records.simulation import Simulation
-from validation.records.trajectory import SpatialTrajectory
-from validation.tools.fuzzing.oracles import energy_scale, is_resolved, judge_scene
+from validation.records.trajectory import Contacts, SpatialTrajectory
+from validation.tools.fuzzing.oracles import cone_excess, energy_scale, is_resolved, judge_scene
 
+FACTS = {"keeps moving", "never rested"}
 APART = plane(disc("a"), disc("b", position=(5.0, 0.0)), gravity=(0.0, 0.0))
 
 
@@ -67,3 +68,46 @@ def test_what_starts_deep_in_the_ground_may_be_pushed_out_and_what_does_not_may_
         )  # fmt: skip
         found = judge_scene(scene, 1.0 / 240.0, Simulation(outcome="completed", trajectory=motion))
         assert {oracle for oracle in found if oracle in ("energy gained", "blew up")} == broken
+
+
+def test_what_bounces_for_ever_from_a_little_above_the_ground_keeps_moving_rightly() -> None:
+    """From a gap of a quarter of a thousandth of its size, with restitution 1."""
+    t, gap, g = times(1.0), 0.001, 9.81
+    flight = 2.0 * np.sqrt(2.0 * gap / g)
+    late = (t + 0.5 * flight) % flight - 0.5 * flight
+    pose = columns(0.0, 0.5 + gap - 0.5 * g * late**2, 0.0)
+    for restitution, wrong in ((1.0, set()), (0.0, {"keeps moving", "never rested"})):
+        body = block(width=4.0, position=(0.0, 0.5 + gap), friction=0.5, restitution=restitution)
+        ground = HalfPlane(name="ground", friction=0.5, restitution=restitution)
+        scene = plane(body, boundaries=(ground,))
+        motion = planar(t, pose, columns(0.0, -g * late, 0.0))
+        assert judge_scene(scene, DT, Simulation(outcome="completed", trajectory=motion)).keys() & FACTS == wrong
+
+
+@pytest.mark.parametrize(("fall", "rise", "broken"), [(10.0, 10.3, set()), (0.0, 0.3, {"energy gained"})])
+def test_energy_counts_against_what_is_in_play(fall: float, rise: float, broken: set[str]) -> None:
+    """A ball that falls by 10 m and rises by 10.3 m has gained 3 % of it; one that rises by 0.3 m from rest, all."""
+    t, g = times(1.5 if fall else 0.4), 9.81  # on the way up
+    since, up = t - (np.sqrt(2.0 * fall / g) or 0.1), np.sqrt(2.0 * g * rise)
+    before = g if fall else 0.0
+    y = 0.5 + np.where(since < 0.0, fall - 0.5 * before * t**2, up * since - 0.5 * g * since**2)
+    motion = planar(t, columns(0.0, y, 0.0), columns(0.0, np.where(since < 0.0, -before * t, up - g * since), 0.0))
+    scene = plane(disc(position=(0.0, 0.5 + fall)), boundaries=(HalfPlane(name="ground"),))
+    found = judge_scene(scene, DT, Simulation(outcome="completed", trajectory=motion))
+    assert found.keys() & {"energy gained"} == broken
+
+
+def test_friction_without_any_normal_force_is_outside_the_cone_and_one_step_of_it_is_not() -> None:
+    t = times(1.0)
+    scene = plane(block(position=(0.0, 0.5), friction=0.5), boundaries=(HalfPlane(name="ground", friction=0.5),))
+    steps = np.arange(1, len(t))
+    for at_fault, broken in ((slice(None), True), (slice(0, 1), False)):
+        impulse = np.tile([0.0, -9.81 * DT], (len(steps), 1))
+        impulse[at_fault] = [9.81 * DT, 0.0]
+        normal = np.tile([0.0, -1.0], (len(steps), 1))
+        contacts = Contacts(
+            sample=steps, a=0 * steps, b=1 + 0 * steps, point=np.zeros((len(steps), 2)), normal=normal,
+            gap=np.zeros(len(steps)), impulse=impulse,
+        )  # fmt: skip
+        motion = planar(t, columns(0.0, 0.5 + 0.0 * t, 0.0), columns(0.0 * t, 0.0, 0.0), contacts=contacts)
+        assert (cone_excess(scene, motion) == pytest.approx(1.0)) is broken

@@ -145,7 +145,7 @@ def shown(
         lag=lag,
     )
     violation = Violation(oracle=oracle, message="a toy's", bodies=bodies)
-    script = written(Find(scene=scene, dt=0.01, violation=violation, engine=part), "1.0")
+    script = written(Find(scene=scene, dt=0.01, violation=violation, engine=part, energy_allowed=0.5), "1.0")
     with pytest.raises(SystemExit) as left:
         exec(compile(script, "find.py", "exec"), {"__name__": "__main__"})
     assert isinstance(left.value.code, int)

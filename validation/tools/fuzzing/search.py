@@ -250,6 +250,8 @@ class Fuzzer:
         outcomes = [outcome_of(row) for row in measured.get("outcomes", ())]
         broken: Broken
         if simulation.trajectory is not None and "measurements" not in measured:
+            if self.search.stopped:
+                return  # a signal to end is for the servers, too
             reason = str(measured.get("error") or measured.get("reason") or "no answer")
             broken = of_violations([unmeasured(reason.strip().splitlines()[-1])])
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import PlanarTrajectory, Trajectory
-from validation.tools.fuzzing.oracles import Violation
+from validation.tools.fuzzing.oracles import Violation, energy_allowed
 from validation.tools.fuzzing.scripts.faults import LIMIT, Find, closing_of
 from validation.tools.fuzzing.scripts.parts import (
     EngineCode,
@@ -61,7 +61,10 @@ def script_of(
     """
     part = engine_code(engine, version, scene, dt, settings, motion)
     tolerance = 0.0 if motion is None else motion.contact_tolerance
-    find = Find(scene=scene, dt=dt, violation=violation, engine=part, contact_tolerance=tolerance)
+    allowed = 0.0 if motion is None else energy_allowed(scene, motion)
+    find = Find(
+        scene=scene, dt=dt, violation=violation, engine=part, contact_tolerance=tolerance, energy_allowed=allowed
+    )
     return written(find, version)
 
 
