@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue.shared.bodies import Space
 from scenarios.scene import Scene
-from scenarios.strategies import planar_scenes, time_steps
+from scenarios.strategies import forced, planar_scenes, time_steps
 from scenarios.strategies.mutations import is_mutable, mutated
 from scenarios.strategies.probes import allowed_by, arrangements, probes
 from validation.running.options import RunError
@@ -20,6 +20,7 @@ from validation.tools.fuzzing.simpler import SAME_DEPTH, SAME_GAP, gap_at_start
 BATCH = 100  # scenes between two looks at what was found
 ASKED = 4  # scenes of an arrangement, the simplest and a few others: one that is taken is enough
 SHARES: dict[Space, int] = {"spatial": 3, "planar": 1}
+OWN_SHARE = 1  # likewise, of what is drawn for our own engines alone
 FACTORS = (2.0, 0.5, 4.0, 0.25)  # of a setting's default
 OPTIONS = 2  # at most, in a scene
 Options = tuple[tuple[str, str], ...]
@@ -40,13 +41,13 @@ NONE_GIVEN = Given()
 
 
 def scenes_for(
-    taken_of: Callable[[Sequence[Scene]], list[bool]], given: Given = NONE_GIVEN
+    taken_of: Callable[[Sequence[Scene]], list[bool]], given: Given = NONE_GIVEN, *, own: bool = False
 ) -> st.SearchStrategy[Scene]:
     """Of scenes that an engine takes: it is asked for each feature and for some scenes of each arrangement, so that
     little time is lost on what it declines. One scene in four is a mutation of a given one, if it takes any.
 
-    `taken_of`: of each scene whether the engine takes it. Raises RunError where it takes none of those that were asked
-    for alone.
+    `taken_of`: of each scene whether the engine takes it. `own`: also of what only our own engines do exactly.
+    Raises RunError where it takes none of those that were asked for alone.
     """
     scenes = [scene for scene in given.scenes if is_mutable(scene)]
     bases = [scene for scene, taken in zip(scenes, taken_of(scenes)) if taken]
@@ -56,7 +57,7 @@ def scenes_for(
         )
     if given.only:
         return _mutations(bases)
-    others = _arrangements(taken_of)
+    others = _arrangements(taken_of, own=own)
     return one_of([*((MUTATED - 1) * [others]), _mutations(bases)]) if bases else others
 
 
@@ -70,12 +71,12 @@ def _starts_as_well(base: Scene, scene: Scene) -> bool:
     return deeper <= SAME_DEPTH and gap_at_start(scene) <= gap_at_start(base) + SAME_GAP
 
 
-def _arrangements(taken_of: Callable[[Sequence[Scene]], list[bool]]) -> st.SearchStrategy[Scene]:
+def _arrangements(taken_of: Callable[[Sequence[Scene]], list[bool]], *, own: bool) -> st.SearchStrategy[Scene]:
     asked = probes()
     features = [feature for feature, taken in zip(asked, taken_of([*asked.values()])) if taken]
     found: list[st.SearchStrategy[Scene]] = []
-    for space, share in SHARES.items():
-        drawn = arrangements(allowed_by(features, space))
+    drawn_of = [(share, arrangements(allowed_by(features, space))) for space, share in SHARES.items()]
+    for share, drawn in [*drawn_of, *([(OWN_SHARE, forced.arrangements())] if own else [])]:
         samples = {name: _first(strategy, ASKED) for name, strategy in drawn.items()}
         names = [name for name, scenes in samples.items() for _ in scenes]
         taken = taken_of([scene for scenes in samples.values() for scene in scenes])

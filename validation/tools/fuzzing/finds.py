@@ -153,7 +153,9 @@ def _replayed(
             find=find,
             engine_version=str(hellos[choices[find.number].word].get("version", "unknown")),
             simulation=simulated.get(find.number),
-            broken=judge_scene(find.scene, find.dt, simulated[find.number]) if find.number in simulated else {},
+            broken=judge_scene(find.scene, find.dt, simulated[find.number], choices[find.number].name)
+            if find.number in simulated
+            else {},
         )
         for find in finds
     ]

@@ -24,13 +24,16 @@ from validation.records.outcome import OPPOSITE, Outcome
 from validation.records.simulation import BROKEN, Simulation
 from validation.records.trajectory import Trajectory
 from validation.report.sentences import describe_happening
+from validation.tools.fuzzing.independent import laws
 
 FAULTS = ("went through", "left", "came apart", "blew up", "hangs", "keeps moving", "stopped", "bounced")
 UNMEASURED = "not measured"
 ORACLES = (
-    "broken", UNMEASURED, *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone"
-)  # fmt: skip
-"""What a person would see first, first; `UNMEASURED` is a fault of Upright's own."""
+    *("broken", UNMEASURED, *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone"),
+    *laws.ORACLES,
+)
+"""What a person would see first, first; `UNMEASURED` is a fault of Upright's own; then what only our engines are
+asked."""
 ENERGY_SHARE = 0.05  # of the energy in play: discretised engines gain a little by pushing overlaps apart
 SLOW = 0.1  # m/s: it is no fault to push what touched at the start apart as slowly as this
 MOMENTUM_SHARE = 1e-3  # of the momentum scale
@@ -82,17 +85,17 @@ class Violation:
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
 
 
-def judge_scene(scene: Scene, dt: float, simulation: Simulation) -> dict[str, Violation]:
-    """By oracle, the laws that this simulation breaks; the motion is measured here."""
+def judge_scene(scene: Scene, dt: float, simulation: Simulation, engine: str = "") -> dict[str, Violation]:
+    """By oracle, the laws that this simulation breaks; the motion is measured here. engine: its name."""
     if simulation.trajectory is None:
-        return judged(scene, dt, simulation, {}, ())
+        return judged(scene, dt, simulation, {}, (), engine)
     try:
         found, outcomes = measure_with_outcomes(scenario_from_scene("fuzzed", scene), simulation.trajectory)
     except MismatchError as error:
         return of_violations([Violation(oracle="broken", message=str(error))])
     except Exception as error:
         return of_violations([unmeasured(f"{type(error).__name__}: {error}")])
-    return judged(scene, dt, simulation, {m.metric: m.value for m in found}, outcomes)
+    return judged(scene, dt, simulation, {m.metric: m.value for m in found}, outcomes, engine)
 
 
 def unmeasured(message: str) -> Violation:
@@ -101,17 +104,31 @@ def unmeasured(message: str) -> Violation:
 
 
 def judged(
-    scene: Scene, dt: float, simulation: Simulation, measured: Mapping[str, float], outcomes: Sequence[Outcome]
+    scene: Scene,
+    dt: float,
+    simulation: Simulation,
+    measured: Mapping[str, float],
+    outcomes: Sequence[Outcome],
+    engine: str = "",
 ) -> dict[str, Violation]:
     """Likewise, of what was `measured` of the motion (value by metric) and what happened in it.
 
-    Of a scene that the step, s, does not resolve only that it is simulated at all.
+    Of a scene that the step, s, does not resolve only that it is simulated at all; our own engines are asked for more.
     """
     if simulation.outcome in (*BROKEN, "adapter_failed"):
         return of_violations([Violation(oracle="broken", message=f"{simulation.outcome}: {simulation.reason}")])
     motion = simulation.trajectory
-    if motion is None or not is_resolved(scene, dt):  # None: declined
+    if motion is None:  # declined
         return {}
+    own = [Violation(oracle=o, message=m, bodies=b) for o, m, b in laws.own_faults(scene, motion, engine, measured)]
+    found = _found(scene, motion, measured, outcomes) if is_resolved(scene, dt) and not laws.is_made_up(engine) else []
+    return of_violations([*found, *own])
+
+
+def _found(
+    scene: Scene, motion: Trajectory, measured: Mapping[str, float], outcomes: Sequence[Outcome]
+) -> list[Violation]:
+    """What any engine may break."""
     clear = _is_clear(scene, motion)
     shown = [one for one in outcomes if one.right is False and (clear or one.kind not in OF_GAPS)]
     gained, allowed = measured.get("energy_gain"), energy_allowed(scene, motion)
@@ -134,7 +151,7 @@ def judged(
         found.append(Violation(oracle="outside the friction cone", message=message))
     if any(one.oracle in OF_DEPTH for one in found) and starts_deep(scene):
         found = [one for one in found if one.oracle not in OF_DEPTH]
-    return of_violations(found)
+    return found
 
 
 def starts_deep(scene: Scene) -> bool:

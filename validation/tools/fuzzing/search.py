@@ -28,6 +28,7 @@ from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
+from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
 from validation.tools.fuzzing.simpler import simpler_trials
 
@@ -125,7 +126,7 @@ class Fuzzer:
         self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
         self._tries = 0  # that are left for the fault at hand
         self.profile = profile
-        self.strategy = scenes_for(self._taken, given)  # also resolves the profile's name
+        self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
         table = hello_of(pool, engine).get("table", {})
         self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
 
@@ -255,7 +256,7 @@ class Fuzzer:
             reason = str(measured.get("error") or measured.get("reason") or "no answer")
             broken = of_violations([unmeasured(reason.strip().splitlines()[-1])])
         else:
-            broken = judged(*trial[:2], simulation, values, outcomes)
+            broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
 
     # --- what is drawn ---

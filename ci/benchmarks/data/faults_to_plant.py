@@ -1,0 +1,92 @@
+"""Faults to plant in our engines and in our measuring: a file, what it has once, and what it has instead."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    name: str
+    file: str  # from the root of the repository
+    old: str
+    new: str
+
+
+FAULTS = (
+    Planted(
+        name="sign of a cross product",
+        file="validation/metrics/axes.py",
+        old="(arm[..., 0] * force[..., 1] - arm[..., 1] * force[..., 0])",
+        new="(arm[..., 0] * force[..., 1] + arm[..., 1] * force[..., 0])",
+    ),
+    Planted(
+        name="missing velocity term",
+        file="reference_engine/planar/rows.py",
+        old="a += 2.0 * w2 * G[k, col.ACROSS] - w2 * w2 * G[k, col.SPAN]",
+        new="a -= w2 * w2 * G[k, col.SPAN]",
+    ),
+    Planted(
+        name="wrong inertia",
+        file="reference_engine/geometry/mass_properties.py",
+        old="second = second / 24.0",
+        new="second = second / 12.0",
+    ),
+    Planted(
+        name="friction torque dropped",
+        file="reference_engine/planar/rows.py",
+        old="        out[at, col.ROW_I], out[at, col.ROW_J] = G[k, col.MT1], G[k, col.MT2]\n",
+        new="        out[at, col.ROW_I], out[at, col.ROW_J] = 0.0, 0.0\n",
+    ),
+    Planted(
+        name="restitution squared",
+        file="reference_engine/planar/impact.py",
+        old="event.problem.b[2 * r] = (1.0 + factor * e) * speed[2 * k]",
+        new="event.problem.b[2 * r] = (1.0 + factor * e * e) * speed[2 * k]",
+    ),
+    Planted(
+        name="lost contact",
+        file="reference_engine/planar/active_set.py",
+        old="    count[col.ACTIVE] = m\n    projection.project(",
+        new="    count[col.ACTIVE] = m - 1 if m > 2 else m\n    projection.project(",
+    ),
+    Planted(
+        name="stale normal",
+        file="reference_engine/planar/rows.py",
+        old="        measure(model, y, run.active, k, work.geometry)\n"
+        "        work.force[k, 0] = work.force[k, 1] = 0.0\n",
+        new="        work.force[k, 0] = work.force[k, 1] = 0.0\n",
+    ),
+    Planted(
+        name="joint drift",
+        file="reference_engine/planar/projection.py",
+        old="        close_gaps(model, y, contacts, n, work, False)\n        stop_rates(model, y, contacts, n, work)\n",
+        new="        stop_rates(model, y, contacts, n, work)\n",
+    ),
+    Planted(
+        name="off by one in the contact set",
+        file="reference_engine/planar/log.py",
+        old="    for k in range(count[col.ACTIVE]):\n        if active.id[k, col.ROLE] != col.CONTACT:",
+        new="    for k in range(count[col.ACTIVE] - 1):\n        if active.id[k, col.ROLE] != col.CONTACT:",
+    ),
+    Planted(
+        name="unsorted events",
+        file="validation/metrics/impact.py",
+        old='order = np.argsort(interval, kind="stable")',
+        new="order = np.arange(len(interval))",
+    ),
+    Planted(
+        name="quaternion from the wrong side",
+        file="reference_engine/rotation.py",
+        old="    v = c * x + a * w + b * z - d * y\n"
+        "    p = c * y + b * w + d * x - a * z\n"
+        "    q = c * z + d * w + a * y - b * x\n",
+        new="    v = c * x + a * w - b * z + d * y\n"
+        "    p = c * y + b * w - d * x + a * z\n"
+        "    q = c * z + d * w - a * y + b * x\n",
+    ),
+    Planted(
+        name="gap that forgets a face",
+        file="reference_engine/geometry/planar_gap.py",
+        old="    separation, best, nearest = -np.inf, p0, q0\n    for i in range(p0, p1):\n",
+        new="    separation, best, nearest = -np.inf, p0, q0\n    for i in range(p0 + 1, p1):\n",
+    ),
+)

@@ -1,0 +1,181 @@
+"""Are faults that are planted in our engines and in our measuring found by fuzzing, and nothing where there are none?
+
+    python -P ci/benchmarks/planted_faults.py [--only WORD] [--minutes M] [--seed N] [--json OUT]
+    python -P ci/benchmarks/planted_faults.py --true-minutes 60
+    python -P ci/benchmarks/planted_faults.py --plant FILE OLD NEW
+
+The packages are copied into a temporary folder. Each fault of `data/faults_to_plant.py` is planted there alone, and the
+search of `upright fuzz` goes over our own engines in turns until one breaks a law: without catalogue and corpus. The
+time is that of the search alone, up to the shrunk scene; compiling the kernels of a copy takes a minute or two more.
+`--plant` plants a fault that is not in the table: in FILE, where OLD stands once, NEW.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parent / "data"))
+from faults_to_plant import FAULTS, Planted
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("reference_engine", "scenarios", "validation")
+ENGINES = ("reference", "validation.tools.fuzzing.scattered.Scattered", "contactsim")
+SLICE = 30.0  # s of one engine before the next
+OWN_FAULTS = "contactsim"
+"""It gains energy and gives up as the original does: what counts is what only our own engines are asked."""
+
+
+class PlantError(ValueError):
+    """A fault that cannot be planted; one line."""
+
+
+@contextmanager
+def planted(copy: Path, fault: Planted) -> Iterator[None]:
+    """In here the copy has the fault. Raises PlantError where the file has not `old` exactly once."""
+    path = copy / fault.file
+    if not path.is_file():
+        raise PlantError(f"{fault.name}: {fault.file} is no file; name one of {', '.join(PACKAGES)}")
+    text = path.read_text(encoding="utf-8")
+    if (count := text.count(fault.old)) != 1:
+        raise PlantError(f"{fault.name}: {fault.file} has {fault.old!r} {count} times; it has to be there once")
+    path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def searched(copy: Path, minutes: float, seed: int) -> dict[str, Any]:
+    """What a search of this copy finds, in a process of its own that imports the copy."""
+    environment = os.environ | {"PYTHONPATH": str(copy), "UPRIGHT_CACHE": str(copy / "cache")}
+    words = [sys.executable, "-P", __file__, "--search", str(minutes), "--seed", str(seed)]
+    done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True)
+    shutil.rmtree(copy / "cache", ignore_errors=True)
+    if done.returncode != 0:
+        return {"error": f"the search ended with status {done.returncode}"}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def search(minutes: float, seed: int) -> dict[str, Any]:
+    """Of the packages that this process imports: the first fault that is found, or none."""
+    from validation.running import kernel_cache
+
+    started = time.monotonic()
+    try:
+        kernel_cache.warm(kernel_cache.use_kernel_cache())
+    except kernel_cache.CacheError as error:
+        return {"error": str(error), "compiling": time.monotonic() - started}
+    from validation.engines import engine_of
+    from validation.running.processes.pool import Pool
+    from validation.tools.fuzzing.independent.laws import ORACLES
+    from validation.tools.fuzzing.search import Fuzzer
+
+    class Search(Fuzzer):
+        def _take(self, trial: Any, simulation: Any, measured: Any) -> None:
+            super()._take(trial, simulation, measured)
+            if self.engine.name == OWN_FAULTS:
+                key = next(reversed(self._verdicts))
+                self._verdicts[key] = {law: one for law, one in self._verdicts[key].items() if law in ORACLES}
+
+    spent, tried, turn = 0.0, 0, 0
+    with Pool() as pool:
+        fuzzers = [Search(pool, engine_of(word), None, SLICE) for word in ENGINES]
+        compiling = time.monotonic() - started
+        while spent < 60.0 * minutes:
+            fuzzer = fuzzers[turn % len(fuzzers)]
+            fuzzer.seconds = min(SLICE, 60.0 * minutes - spent)
+            done = fuzzer.run(seed + 1000 * turn, enough=1)
+            spent, turn = spent + done.wall, turn + 1
+            if done.faults:
+                return {"compiling": compiling, "seconds": spent} | described(fuzzer, done.faults[0])
+    tried = sum(fuzzer.search.tried for fuzzer in fuzzers)
+    return {"compiling": compiling, "seconds": spent, "tried": tried}
+
+
+def described(fuzzer: Any, fault: Any) -> dict[str, Any]:
+    from scenarios.scene import write_scene
+
+    return {
+        "engine": fuzzer.engine.name,
+        "oracle": fault.oracle,
+        "message": fault.message,
+        "bodies": len(fault.scene.bodies),
+        "scene": write_scene(fault.scene, indent=None),
+    }
+
+
+def row(name: str, found: Mapping[str, Any]) -> str:
+    if "error" in found:
+        return f"{name:34}ERROR     {found['error']}"
+    if "oracle" not in found:
+        return f"{name:34}nothing   {found['seconds']:6.0f} s, {found['tried']} scenes"
+    bodies = "1 body" if found["bodies"] == 1 else f"{found['bodies']} bodies"
+    engine = found["engine"].rpartition(".")[2]
+    return f"{name:34}found     {found['seconds']:6.1f} s  {bodies:9} {engine:11} {found['oracle']}: {found['message']}"
+
+
+def copied(folder: Path) -> Path:
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def tried_all(faults: Sequence[Planted], minutes: float, seed: int) -> dict[str, dict[str, Any]]:
+    results: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+        copy = copied(Path(folder))
+        for fault in faults:
+            with planted(copy, fault):
+                results[fault.name] = searched(copy, minutes, seed)
+            print(row(fault.name, results[fault.name]), flush=True)
+    return results
+
+
+def main() -> int:
+    words = argparse.ArgumentParser()
+    words.add_argument("--only", default="", help="faults with this in their name or file")
+    words.add_argument("--minutes", type=float, default=10.0, help="for each fault")
+    words.add_argument("--true-minutes", type=float, default=0.0, help="of search of the copy as it is, and no faults")
+    words.add_argument("--seed", type=int, default=1)
+    words.add_argument("--json", type=Path)
+    words.add_argument("--plant", nargs=3, metavar=("FILE", "OLD", "NEW"))
+    words.add_argument("--search", type=float, metavar="MINUTES", help=argparse.SUPPRESS)
+    given = words.parse_args()
+    if given.search:
+        print(json.dumps(search(given.search, given.seed)))
+        return 0
+    if given.true_minutes:
+        with tempfile.TemporaryDirectory(prefix="planted-") as folder:
+            found = searched(copied(Path(folder)), given.true_minutes, given.seed)
+        results = {"as it is": found}
+        print(row("as it is", found))
+        wrong = "oracle" in found or "error" in found
+    else:
+        faults = [one for one in FAULTS if given.only in f"{one.name} {one.file}"]
+        if given.plant:
+            file, old, new = given.plant
+            faults = [Planted(name="given", file=file, old=old, new=new)]
+        try:
+            results = tried_all(faults, given.minutes, given.seed)
+        except PlantError as error:
+            raise SystemExit(str(error)) from None
+        missed = [name for name, found in results.items() if "oracle" not in found]
+        print(f"{len(results) - len(missed)} of {len(results)} found (target: all)")
+        wrong = bool(missed)
+    if given.json:
+        given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

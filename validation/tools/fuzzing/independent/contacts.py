@@ -1,0 +1,354 @@
+"""Contact forces and impulses as an exact engine reports them, against the motion, the shapes and the laws of contact.
+
+Between two samples, h apart, forces are integrated by the trapezoid rule. It is off by no more than half of what they
+change by, times h, while they rise or fall; at an extreme by h^3 f''/12, where f'' is about (a/L + (v/L)^2) f of bodies
+of size L that move at v and accelerate at a, of which three times as much is allowed. What slips or meets for a
+moment between two samples is not seen at all: `UNSEEN`. `SHARE` is that of `exact`, of the size of what is compared.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from reference_engine.array_types import Array, Flags, Indices
+from scenarios.scene import colliding_pairs
+from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory
+from validation.tools.fuzzing.independent import gaps, shapes
+from validation.tools.fuzzing.independent.exact import SHARE, Broken, Cluster, clusters, is_driven
+from validation.tools.fuzzing.independent.motion import Motion, Z, in_space
+
+UNSEEN = 0.01  # of the contact forces
+FADING = 1e-4  # s of all weights and the largest force: impulses that stop the shortest bounces are not reported
+STILL = 1e-9  # m/s, times 1 + the largest speed: a thousand times the planar engine's own round-off of a rate
+MOST_TURN = 2.0  # rad between two samples: beyond, the shortest way may be another
+CLOSED = 1e-8  # m, times 1 + the extent of the scene: a gap of what is in contact
+SLIDES = 1e-5  # m/s, times 1 + the largest speed: a slip that is one
+ENDLESS = 0.05  # m/s: bounces so slow may be summed up to their limit, and then end at once
+ALIKE = 1e-6  # m, times the sizes: two directions along which bodies are as far apart are both normals
+
+
+class Load(NamedTuple):
+    """What contacts do to a cluster, K rows; torques about the origin."""
+
+    force: Array  # (K, 3) N, or N s
+    torque: Array  # (K, 3) N m, or N m s
+    size: Array  # (K,) N, or N s: of all that acts
+
+
+def _loads(motion: Motion, cluster: Cluster, rows: int, at: Indices, found: Contacts | Impacts, scale: float) -> Load:
+    """Sums over the contacts of each row `at`, their impulses times `scale`."""
+    force, torque, size = np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros(rows)
+    inside = np.append(cluster.which, np.zeros(len(motion.scene.boundaries), bool))
+    point, impulse = in_space(found.point), scale * in_space(found.impulse)
+    for side, sign in ((found.a, -1.0), (found.b, 1.0)):
+        own = inside[side]
+        np.add.at(force, at[own], sign * impulse[own])
+        np.add.at(torque, at[own], sign * np.cross(point[own], impulse[own]))
+        np.add.at(size, at[own], np.linalg.norm(impulse[own], axis=1))
+    return Load(force, torque, size)
+
+
+class _Momenta(NamedTuple):
+    """Of a cluster, at each sample."""
+
+    linear: Array  # (S, 3)
+    angular: Array  # (S, 3), about the origin
+    size: Array  # (S,) kg m/s
+    span: float  # m: arms about the origin
+
+
+def _momenta(motion: Motion, cluster: Cluster) -> _Momenta:
+    m = motion.mass * cluster.which
+    orbital = np.einsum("b,sbi->si", m, np.cross(motion.x, motion.v))
+    spins = (motion.spin_momentum * cluster.which[:, None]).sum(axis=1)
+    size = (np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)) @ m
+    return _Momenta(
+        motion.momentum(cluster.which), orbital + spins, size, float(np.abs(motion.x).max() + motion.radius.max())
+    )
+
+
+def forces_balance(motion: Motion) -> Iterator[Broken]:
+    """Between two samples momenta change as gravity and the contact forces say, and bodies get as far as the mean of
+    their velocities says; where no force is reported, none acts."""
+    contacts, S = motion.contacts, len(motion.time)
+    never_meet = not any(True for _ in colliding_pairs(motion.scene))
+    if is_driven(motion.scene) or (contacts is None and not never_meet and motion.trajectory.impacts is None):
+        return
+    every = clusters(motion)
+    if contacts is None:
+        loads = [Load(np.zeros((S, 3)), np.zeros((S, 3)), np.zeros(S)) for _ in every]
+    else:
+        scale = 1.0 / motion.trajectory.dt
+        loads = [_loads(motion, cluster, S, contacts.sample, contacts, scale) for cluster in every]
+    changed = sum((np.linalg.norm(np.diff(acts.force, axis=0), axis=1) for acts in loads), np.zeros(S - 1))
+    for cluster, acts in zip(every, loads):
+        yield from _of_cluster(motion, cluster, acts, changed)
+
+
+def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) -> Iterator[Broken]:
+    """changed: (S - 1,) N, by how much contact forces of the scene change between two samples."""
+    h, m, own = np.diff(motion.time), motion.mass * cluster.which, _momenta(motion, cluster)
+    load = np.maximum(acts.size[1:], acts.size[:-1])
+    size, speed = _least_size(motion), own.size / m.sum()
+    bends = 0.25 * h**2 * (load / (m.sum() * size) + np.maximum(speed[1:], speed[:-1]) ** 2 / size**2)
+    doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load, 0.0)  # N
+    rounding = SHARE * (np.maximum(own.size[1:], own.size[:-1]) + h * float(np.linalg.norm(m.sum() * motion.gravity)))
+    rounding += STILL * m.sum() * (1.0 + float(speed.max()))
+    weight = m.sum() * motion.gravity
+    leaning = np.cross(np.einsum("b,sbi->si", m, motion.x), motion.gravity)
+    centre = np.einsum("b,sbi->si", m, motion.x)
+    for what, arm, value, acting, allowed in (
+        ("momentum", 1.0, own.linear, acts.force + weight, doubt * h + rounding),
+        ("angular momentum", own.span, own.angular, acts.torque + leaning, doubt * h + rounding),
+        (
+            "place",
+            1.0,
+            centre,
+            own.linear,
+            0.5 * h * (doubt * h + rounding) + SHARE * h * rounding + 1e-12 * own.span * m.sum(),
+        ),
+    ):
+        off = np.linalg.norm(np.diff(value, axis=0) - 0.5 * (acting[1:] + acting[:-1]) * h[:, None], axis=1)
+        if what == "place":
+            off = np.maximum(0.0, off - h**2 * changed / 4.0)
+        excess = np.where(h > 0.0, off - arm * allowed, -np.inf)
+        k = int(np.argmax(excess))
+        if excess[k] > 0.0:
+            when = f"between {motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s"
+            cause = "their velocities" if what == "place" else "weight and reported contact forces"
+            yield "forces off balance", _unexplained(cluster, what, off[k], when, cause), cluster.names
+    if cluster.which.sum() == 1:
+        yield from _turning(motion, int(np.flatnonzero(cluster.which)[0]), doubt / m.sum() / size)
+
+
+def _least_size(motion: Motion) -> float:
+    """m: of a body, or of the way that one has round a container."""
+    clear = [
+        abs(boundary.radius - radius)
+        for boundary in motion.scene.boundaries
+        if hasattr(boundary, "radius")
+        for radius in motion.radius.tolist()
+    ]
+    return max(1e-6, min([float(motion.radius.min()), *clear]))
+
+
+def _turning(motion: Motion, i: int, doubt: Array) -> Iterator[Broken]:
+    """Of a single body: by how much it turns between two samples. doubt: (S - 1,) rad/s^2.
+
+    In space the order of small turns matters, too: to second order.
+    """
+    h, w = np.diff(motion.time), motion.w[:, i]
+    change, fastest = np.linalg.norm(np.diff(w, axis=0), axis=1), np.linalg.norm(w, axis=1)
+    fastest = np.maximum(fastest[1:], fastest[:-1])
+    trajectory = motion.trajectory
+    if isinstance(trajectory, PlanarTrajectory):
+        gone, order = np.diff(trajectory.angle[:, i])[:, None] * Z, 0.0
+    else:
+        relative = motion.R[1:, i] @ np.swapaxes(motion.R[:-1, i], -1, -2)
+        gone, order = Rotation.from_matrix(relative).as_rotvec(), 1.0
+    off = np.linalg.norm(gone - 0.5 * h[:, None] * (w[1:] + w[:-1]), axis=1)
+    allowed = 0.5 * h * change + order * h**2 * fastest * change + h**2 * doubt
+    allowed += SHARE * h * (1.0 + fastest) + 1e-12 * (1.0 + np.abs(gone).max(initial=0.0))
+    excess = np.where((h > 0.0) & (h * fastest < MOST_TURN), off - allowed, -np.inf)
+    k = int(np.argmax(excess))
+    if excess[k] > 0.0:
+        name, times = motion.scene.bodies[i].name, f"{motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s"
+        message = f"{name!r} turns by {off[k]:.3g} rad other than its spin says between {times}"
+        yield "motion off its velocity", message, (name,)
+
+
+def impulses_balance(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
+    """Between two samples of one time momenta change as the reported impulses say."""
+    pairs = np.flatnonzero(np.diff(motion.time) == 0.0)
+    times = motion.time[pairs]
+    if not len(pairs) or not np.isfinite(impacts.impulse).all() or (np.diff(times) == 0.0).any():
+        return
+    row = np.minimum(np.searchsorted(times, impacts.time), len(pairs) - 1)
+    if (times[row] != impacts.time).any():
+        return  # an engine that does not sample before and after each
+    fastest = 1.0 + float((np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max())
+    unseen = motion.mass.sum() * (FADING * float(np.linalg.norm(motion.gravity)) + STILL * fastest)
+    if motion.contacts is not None and len(motion.contacts.impulse):
+        heaviest = np.linalg.norm(motion.contacts.impulse, axis=1).max() / motion.trajectory.dt
+        unseen += FADING * float(heaviest)
+    for cluster in clusters(motion):
+        acts, own = _loads(motion, cluster, len(pairs), row, impacts, 1.0), _momenta(motion, cluster)
+        rounding = SHARE * (acts.size + own.size[pairs] + own.size[pairs + 1]) + unseen
+        for what, arm, value, acting in (
+            ("momentum", 1.0, own.linear, acts.force),
+            ("angular momentum", own.span, own.angular, acts.torque),
+        ):
+            off = np.linalg.norm(value[pairs + 1] - value[pairs] - acting, axis=1)
+            excess = off - arm * rounding
+            k = int(np.argmax(excess))
+            if excess[k] > 0.0:
+                when = f"at {times[k]:.6g} s"
+                yield (
+                    "impulses off balance",
+                    _unexplained(cluster, what, off[k], when, "reported impulses"),
+                    cluster.names,
+                )
+
+
+def _unexplained(cluster: Cluster, what: str, off: float, when: str, cause: str) -> str:
+    names = " and ".join(map(repr, cluster.names))
+    return f"the {what} of {names} changes by {off:.3g} {when} beside what {cause} explain"
+
+
+# --- contacts that hold ---------------------------------------------------------------------------------------------
+
+
+def contacts_obey(motion: Motion) -> Iterator[Broken]:
+    """A reported contact is at gap 0 with the normal that its shapes have, presses, and has Coulomb's friction."""
+    found = motion.contacts
+    if found is None or not len(found.sample):
+        return
+    n, j, p = in_space(found.normal), in_space(found.impulse), in_space(found.point)
+    members = (*motion.scene.bodies, *motion.scene.boundaries)
+    laws = {
+        (a, b): motion.scene.pair_law(members[a], members[b])[0]
+        for a, b in set(zip(found.a.tolist(), found.b.tolist()))
+    }
+    mu = np.array([laws[pair] for pair in zip(found.a.tolist(), found.b.tolist())])
+    extent = 1.0 + float(np.abs(motion.x).max())
+    fastest = 1.0 + float((np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max())
+    slip = velocity_at(motion, found.sample, found.b, p) - velocity_at(motion, found.sample, found.a, p)
+    u_n, j_n = np.einsum("ki,ki->k", slip, n), np.einsum("ki,ki->k", j, n)
+    slip, friction = slip - u_n[:, None] * n, j - j_n[:, None] * n
+    size, speed = np.linalg.norm(j, axis=1), np.linalg.norm(slip, axis=1)
+    least = float(np.linalg.norm(motion.gravity)) + STILL  # m/s^2
+    weight = SHARE * motion.trajectory.dt * least * motion.mass.max() + 1e3 * SHARE * size
+    slides = (speed > SLIDES * fastest) & (mu > 0.0)
+    wanted = np.where(slides[:, None], -(mu * j_n)[:, None] * slip / np.where(slides, speed, 1.0)[:, None], friction)
+    for words, excess in (
+        ("is at a gap of {:.3g} m", np.abs(found.gap) - CLOSED * extent),
+        ("has a normal by which the bodies are {:.3g} m apart", _off_normal(motion, found, n) - CLOSED * extent),
+        ("has a point {:.3g} m off the bodies", _off_point(motion, found, p) - CLOSED * extent),
+        ("parts or closes at {:.3g} m/s", np.abs(u_n) - SLIDES * fastest),
+        ("pulls by {:.3g} N s in a step", -j_n - weight),
+        (
+            "has a friction outside of its cone by {:.3g} N s in a step",
+            np.linalg.norm(friction, axis=1) - mu * j_n - weight,
+        ),
+        ("has a friction that is {:.3g} N s off in a step", np.linalg.norm(friction - wanted, axis=1) - weight),
+    ):
+        k = int(np.argmax(excess))
+        if excess[k] > 0.0:
+            names = members[found.a[k]].name, members[found.b[k]].name
+            time = motion.time[found.sample[k]]
+            message = f"the contact of {names[0]!r} and {names[1]!r} {words.format(excess[k])} at {time:.6g} s"
+            yield "against the contact law", message, names
+
+
+def velocity_at(motion: Motion, sample: Indices, body: Indices, point: Array) -> Array:
+    """(K, 3) m/s, of the material points there; 0 of boundaries."""
+    moves = body < len(motion.scene.bodies)
+    i = np.where(moves, body, 0)
+    found = motion.v[sample, i] + np.cross(motion.w[sample, i], point - motion.x[sample, i])
+    return np.asarray(np.where(moves[:, None], found, 0.0))
+
+
+def _of_pairs(motion: Motion, found: Contacts) -> Iterator[tuple[int, int, Flags]]:
+    code = found.a * 10**6 + found.b
+    for pair in np.unique(code).tolist():
+        yield *divmod(pair, 10**6), code == pair
+
+
+def _off_normal(motion: Motion, found: Contacts, n: Array) -> Array:
+    """(C,) m: by how much the shapes overlap along the reported normal, which at a contact they do not."""
+    off = np.zeros(len(n))
+    for a, b, rows in _of_pairs(motion, found):
+        if a < b < len(motion.scene.bodies):
+            if all(shapes.is_convex(motion.scene.bodies[i].shape) for i in (a, b)):
+                off[rows] = np.abs(gaps.separation(motion, a, b, found.sample[rows], n[rows][:, None])[:, 0])
+        elif a < len(motion.scene.bodies) <= b:
+            boundary: Any = motion.scene.boundaries[b - len(motion.scene.bodies)]
+            if boundary.kind in gaps.PLANES:
+                off[rows] = np.linalg.norm(n[rows] + in_space(np.array(boundary.normal)), axis=1) * motion.radius[a]
+    return off
+
+
+def _off_point(motion: Motion, found: Contacts, p: Array) -> Array:
+    off = np.zeros(len(p))
+    for a, b, rows in _of_pairs(motion, found):
+        for i in (a, b):
+            if i < len(motion.scene.bodies) and shapes.is_convex(motion.scene.bodies[i].shape):
+                local = np.einsum(
+                    "kji,kj->ki", motion.R[found.sample[rows], i], p[rows] - motion.x[found.sample[rows], i]
+                )
+                off[rows] = np.maximum(off[rows], shapes.outside(motion.scene.bodies[i].shape, local))
+    return off
+
+
+# --- the law of impact ----------------------------------------------------------------------------------------------
+
+
+def impacts_obey(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
+    """Two that meet alone part with e times their approach: where friction has no part in it, by every law.
+
+    Without friction, or where the normal goes through both centres of mass; of bodies that nothing else strikes then.
+    """
+    members = (*motion.scene.bodies, *motion.scene.boundaries)
+    times, count = np.unique(impacts.time, return_counts=True)
+    alone = set(times[count == 1].tolist())
+    for row, time in enumerate(impacts.time.tolist()):
+        at = np.flatnonzero(motion.time == time)
+        if time not in alone or len(at) != 2:
+            continue
+        a, b = int(impacts.a[row]), int(impacts.b[row])
+        (a, b), k = sorted((a, b)), int(at[0])
+        n = normal_of(motion, a, b, k)
+        if n is None:
+            continue
+        p, pair = in_space(impacts.point[row : row + 1]), (np.array([a]), np.array([b]))
+        before, after = (
+            velocity_at(motion, np.array([sample]), pair[1], p) - velocity_at(motion, np.array([sample]), pair[0], p)
+            for sample in (k, k + 1)
+        )
+        friction, e = motion.scene.pair_law(members[a], members[b])
+        if friction and not _is_central(motion, a, b, k, p[0], n):
+            continue
+        u_minus, u_plus = float(before[0] @ n), float(after[0] @ n)
+        fastest = 1.0 + float(np.abs(motion.v[k]).max() + (motion.radius * np.abs(motion.w[k]).max(axis=1)).max())
+        if u_minus > SLIDES * fastest or (abs(u_plus + e * u_minus) > SLIDES * fastest and -e * u_minus > ENDLESS):
+            names = members[a].name, members[b].name
+            message = (
+                f"{names[0]!r} and {names[1]!r} meet at {u_minus:.6g} m/s and part at {u_plus:.6g} m/s, "
+                f"at {time:.6g} s; restitution is {e:.6g}"
+            )
+            yield "against the impact law", message, names
+
+
+def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
+    """(3,) from a to b, a < b, of two that are in contact at sample k; None where the shapes leave it open."""
+    bodies = motion.scene.bodies
+    if b >= len(bodies):
+        boundary: Any = motion.scene.boundaries[b - len(bodies)]
+        if boundary.kind in gaps.PLANES:
+            return -in_space(np.array(boundary.normal))
+        if bodies[a].shape.kind in ("disc", "sphere"):
+            d = motion.x[k, a] - in_space(np.array(boundary.center))
+            return np.asarray(d / np.linalg.norm(d)) if np.linalg.norm(d) > 0.0 else None
+        return None
+    if not all(shapes.is_convex(bodies[i].shape) for i in (a, b)):
+        return None
+    sample = np.array([k])
+    n = gaps.directions(motion, a, b, sample)
+    f = gaps.separation(motion, a, b, sample, n)[0]
+    best = int(np.argmax(f))
+    size = motion.radius[a] + motion.radius[b]
+    others = n[0][f > f[best] - ALIKE * size]
+    if (np.linalg.norm(others - n[0, best], axis=1) > 1e-3).any():
+        return None
+    return np.asarray(n[0, best])
+
+
+def _is_central(motion: Motion, a: int, b: int, k: int, p: Array, n: Array) -> bool:
+    for i in (a, b):
+        if i < len(motion.scene.bodies) and motion.free[i]:
+            arm = p - motion.x[k, i]
+            if np.linalg.norm(np.cross(arm, n)) > SHARE * motion.radius[i]:
+                return False
+    return True
