@@ -261,7 +261,12 @@ def state_name(state: str) -> str:
 
 def state_html(state: str, meaning: str = "") -> str:
     """The state of a group."""
-    return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(state_name(state))}</span>"
+    return tag_html(state_name(state), meaning)
+
+
+def tag_html(word: str, meaning: str = "") -> str:
+    """A word in a frame."""
+    return f"<span class='word state' title='{escape(meaning, quote=True)}'>{text(word)}</span>"
 
 
 def case_html(case: Case, *, engine: str = "") -> str:

@@ -9,11 +9,12 @@ import streamlit as st
 
 from dashboard.elements import go, heading, option, paragraph, text
 from validation.judging.verdict import Verdict
+from validation.metrics.observation import MismatchError
 from validation.records.case import Case, Result
-from validation.records.stored import Point
+from validation.records.stored import Point, StoredFind
 from validation.report import effect
 from validation.report.effect import Effect
-from validation.report.motion_files import absent_motions, tracks_of
+from validation.report.motion_files import absent_motions, track_of, tracks_of
 from validation.report.player import Theme, motion_html
 from validation.report.sentences import worst_meaning
 from validation.review.groups import NOTABLE, Group, Member, waived
@@ -308,6 +309,29 @@ def _player(where: str, tracks: tuple[tuple[str, int], ...], title: str, ghost: 
         return ""
     absent = absent_motions(named)
     return motion_html(scene, found, title, ghost=ghost, bare=bare, theme=theme, absent=absent) if found else ""
+
+
+def player_of_find(find: StoredFind) -> str:
+    """A page that plays what a find did; "" where no motion of it is stored."""
+    kind = getattr(st.context.theme, "type", None)
+    theme: Theme = kind if kind in ("light", "dark") else ""
+    return _player_of_find(database(), find.number, find.trajectory_key, theme) if find.trajectory_key else ""
+
+
+@st.cache_data(show_spinner="measuring the motion", max_entries=30)
+def _player_of_find(where: str, number: int, key: str, theme: Theme) -> str:
+    store = _store(where)
+    find = store.find(number)
+    try:
+        motion = store.trajectory(key)
+        if motion is None:
+            return ""
+        track = track_of(find.scene, motion, find.engine, find.profile)
+    except DamagedError:
+        raise
+    except (StoreError, MismatchError):  # of a database that was made by hand
+        return ""
+    return motion_html(find.scene, [track], f"Find {number}: {find.oracle}", theme=theme)
 
 
 def absence(tracks: Sequence[tuple[str, Result]]) -> str:

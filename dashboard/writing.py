@@ -12,6 +12,7 @@ from dashboard import reading, sign_in
 from dashboard.elements import paragraph, plain, section, text
 from validation.records.names import engine_token
 from validation.records.quantities import counted
+from validation.records.stored import StoredFind
 from validation.review import bulk
 from validation.review.groups import CLOSED, Group, Member
 from validation.review.ledger import MARKS, MEANING, Act, LedgerError
@@ -96,7 +97,7 @@ def decide(groups: Sequence[Group], group: Group, member: Member, run: int) -> N
     section("Decide")
     visitor = sign_in.visitor()
     if visitor.refusal:
-        paragraph(f"{text(visitor.refusal)} {HOW_TO_DECIDE[sign_in.required()]}", "soft")
+        cannot()
         st.code(commands(group, run), language="shell")
         return
     if not scopes(groups, group, member, "known"):
@@ -245,10 +246,36 @@ def undo_form(group: Group) -> None:
             st.rerun()
 
 
+def cannot() -> None:
+    """Why this session may not decide, and what does."""
+    paragraph(f"{text(sign_in.visitor().refusal)} {HOW_TO_DECIDE[sign_in.required()]}", "soft")
+
+
+def mark_find(find: StoredFind, *, known: str, link: str = "") -> None:
+    """As known, with why and where; "" takes that back. Shown is why it cannot be, where it cannot."""
+    try:
+        who, now = sign_in.reviewer(), reading.store().find(find.number)
+        if (now.known, now.link, now.fixed_in) != (find.known, find.link, find.fixed_in):
+            raise StoreError("It has changed since this page was shown; nothing was written. Read it again.")
+        if not known.strip() and not find.known:
+            raise LedgerError("reason: none is given; say why, for whoever asks later")
+        reading.store().mark_find(find.number, known=known, known_by=who if known else "", link=link if known else "")
+    except (LedgerError, StoreError) as error:
+        paragraph(text(error), "alarm")
+        return
+    st.session_state["said"] = f"{'known' if known else 'not known'}: find {find.number}, by {who}", 0
+    st.rerun()
+
+
+def database_option() -> str:
+    """The option that names this database on a command line; "" for the usual one, and where it may have a password."""
+    database = reading.database()
+    return "" if database == "upright.db" or "://" in database else f" --db {shlex.quote(database)}"
+
+
 def commands(group: Group, run: int) -> str:
     """For a shell: what the form does."""
-    database = reading.database()
-    db_option = "" if database == "upright.db" or "://" in database else f" --db {shlex.quote(database)}"
+    db_option = database_option()
     words = f"{group.key} --run {run}{db_option}"
     day = (datetime.now(UTC) + WEEKS).date()
     return (

@@ -77,6 +77,8 @@ COLUMNS = {
     "ledger": "who reason scope branch owner link",
     "verdict_groups": "engine_label",
     "comparisons": "command machine old new",
+    "finds": "engine engine_version profile oracle message known known_by link fixed_in script issue lacks since "
+    "not_in",
 }
 """Of texts. Those that are JSON have the strings inside."""
 
@@ -98,7 +100,7 @@ def normal(shown: str) -> str:
 def made(folder: Path) -> dict[str, list[int]]:
     """Numbers of the runs, of the cases of the last one, and of its groups' keys: a string a case, in all its texts."""
     path = folder / "upright.db"
-    numbers: dict[str, list[Any]] = {"runs": [], "cases": [], "groups": []}
+    numbers: dict[str, list[Any]] = {"runs": [], "cases": [], "groups": [], "finds": []}
     cases = [
         case(f"s{i}", f"e{i}", parameters={}, scene_hash=content_hash(scene(2.0 + i))) for i in range(len(STRINGS))
     ]
@@ -125,6 +127,8 @@ def made(folder: Path) -> dict[str, list[int]]:
         for number in numbers["cases"]:
             store.mark("known", [number], who="R.", reason="r", scope="s", link="l")
         for i in range(len(STRINGS)):
+            about: dict[str, Any] = {"engine_version": "1", "profile": "fair", "seed": 1, "dt": 0.01, "message": "m"}
+            numbers["finds"].append(store.add_find(engine=f"e{i}", oracle="left", scene=scene(2.0 + i), **about))
             extra = case(f"x{i}", "e", parameters={}, scene_hash=content_hash(scene()))
             numbers["runs"].append(store.begin_run(info(f"b{i}"), [extra], [scene()]))
             broken = result(extra, outcome="crashed", reason="r", trajectory=None, step_times=np.zeros(0))
@@ -163,6 +167,7 @@ def spoil(path: Path, numbers: dict[str, list[int]]) -> None:
             fill("measurements", "case_id = ?", i, one)
             fill("cases", "id = ?", i, one)
             database.execute("UPDATE cases SET settings = ?, parameters = ? WHERE id = ?", (data, data, one))
+        fill("finds", "id = ?", i, numbers["finds"][i])
         entry = "id IN (SELECT entry_id FROM ledger_cases WHERE case_id = ? AND entry_id > 1)"
         fill("ledger", entry, i, number)
         fill("verdict_groups", "id = (SELECT group_id FROM group_members WHERE case_id = ?)", i, number)

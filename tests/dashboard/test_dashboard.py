@@ -17,6 +17,7 @@ from tests.browser import needs_browser, opened_browser
 from tests.effort import few, tries
 from tests.validation.command import AS_COMMAND, upright
 from tests.validation.store.made import case, falling, info, judged, measurement, result, scene
+from validation.records.trajectory import to_bytes
 from validation.store import open_store
 
 pytestmark = needs_browser
@@ -30,7 +31,7 @@ READER = "R. Reviewer :smile: $x^2$ <i>it</i> [x](javascript:alert(2))"
 WORDS = f"{MARKUP} :smile: $x^2$ a|b **c** [x](javascript:alert(3)) <img"
 EVERYTHING = f"{WORDS} src=x onerror=alert(4)> {RIGHT_TO_LEFT}\u202e"
 NAMED = f"scene {EVERYTHING}\nnext"
-PAGES = ("", "review", "case?case=1", "compare?a=1&b=2", "engines?run=1", "baselines", "runs")
+PAGES = ("", "review", "case?case=1", "compare?a=1&b=2", "engines?run=1", "baselines", "runs", "finds", "finds?find=1")
 OF_HOSTILE_RUN = ("?run={run}", "review?run={run}", "case?case={case}", "engines?run={run}", "compare?a={run}&b={old}")
 OF_HOSTILE_RUN += ("runs", "baselines", "case?run={run}")
 
@@ -55,6 +56,9 @@ def hostile_runs(folder: Path) -> tuple[int, int, int]:
             numbers.append(run)
         cases = [store.results(numbers[1])[0].number]
         store.mark("known", cases, who=EVERYTHING, reason=EVERYTHING, scope=EVERYTHING, link="javascript:alert(5)")
+        about = {"engine_version": "7", "profile": "fair", "seed": 1, "dt": 0.01, "message": EVERYTHING}
+        find = store.add_find(engine="pymunk", oracle="went through", scene=scene(), **about)
+        store.hand_over(find, {"script": EVERYTHING, "issue": EVERYTHING}, to_bytes(falling(bodies=1)))
     return numbers[0], numbers[1], cases[0]
 
 

@@ -130,6 +130,9 @@ def test_every_text_of_the_database_is_read_as_it_is_written(served: tuple[str, 
         watched.page.click("label:has-text('All, also what is the same')")
         watched.shows("compare", *every)
         watched.open("baselines", *every)
+        watched.open("finds", *every)
+        for i in every:
+            watched.open(f"finds?find={numbers['finds'][i]}", i)
         watched.open("runs", *every)
         watched.open(f"?run={last}")
         for i in (1, 2, 3, 4):
@@ -172,10 +175,12 @@ STRUCTURE = (
     ("comparisons", "counts"),
     ("comparisons", "lines"),
     ("verdict_groups", "word"),
+    ("finds", "bodies"),
+    ("finds", "seed"),
 )
 """Columns whose values are of a few known words, numbers, times or JSON."""
 OTHER = ("<script>alert(1)</script>", '{"a": [', "[1, null]", "1e999")
-PAGES = ("inbox", "review", "case", "compare", "engines", "baselines", "runs")
+PAGES = ("inbox", "review", "case", "compare", "finds", "engines", "baselines", "runs")
 
 
 @pytest.mark.parametrize(("table", "column"), few(3, STRUCTURE))
@@ -227,7 +232,7 @@ def test_every_column_may_have_anything_and_each_page_shows_it_or_names_it(
     assert named or table in NOT_ON_PAGES
 
 
-NOT_ON_PAGES = ("scenes", "trajectories", "finds", "commits", "ensembles", "ensemble_series", "group_members")
+NOT_ON_PAGES = ("scenes", "trajectories", "commits", "ensembles", "ensemble_series", "group_members")
 """Of which no page that is opened here needs a value; of the last a row with another number is of no group."""
 
 

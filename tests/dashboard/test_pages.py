@@ -18,7 +18,7 @@ from tests.validation.store.made import judged as verdict_on
 from validation.review.lineage import Lineage
 from validation.store import Store, open_store
 
-PAGES = ("inbox", "review", "case", "compare", "engines", "baselines", "runs")
+PAGES = ("inbox", "review", "case", "compare", "finds", "engines", "baselines", "runs")
 
 
 def shown(page: str, **query: str) -> AppTest:

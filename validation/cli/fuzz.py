@@ -98,10 +98,18 @@ def command(
 
 @click.command()
 @click.argument("number", type=NUMBER, required=False)
-@click.option("--replay", is_flag=True, help="Simulate it again, or all: is the law still broken?")
+@click.option("--replay", "form", flag_value="replay", help="Simulate it again, or all: is the law still broken?")
 @click.option("--scene", "form", flag_value="scene", help="Print its scene as JSON.")
 @click.option("--script", "form", flag_value="script", help="Print it as a Python script in the engine's own API.")
 @click.option("--issue", "form", flag_value="issue", help="Print it as the text of an issue, with that script.")
+@click.option(
+    "--since",
+    is_flag=False,
+    flag_value="",
+    default=None,
+    metavar="[VERSION]",
+    help="Which release of its engine is the first to break the law? VERSION: the oldest that is tried.",
+)
 @click.option("--known", default=None, metavar="REASON", help="Mark it as known: it fails no check any more.")
 @click.option("--link", default="", help="With --known: address or number of the issue.")
 @click.option("--not-known", is_flag=True, help="Take that back.")
@@ -110,8 +118,8 @@ def command(
 @database_option
 def finds(
     number: int | None,
-    replay: bool,
     form: str | None,
+    since: str | None,
     known: str | None,
     link: str,
     not_known: bool,
@@ -119,7 +127,8 @@ def finds(
     executor: str,
     database: str,
 ) -> None:
-    """List what fuzzing found; of one, replay it, print its scene, hand it over, or mark it as known.
+    """List what fuzzing found; of one, replay it, print its scene, hand it over, find out since when, or mark it as
+    known.
 
     \b
     upright finds
@@ -128,14 +137,16 @@ def finds(
     upright finds 3 --scene > find3.json  &&  upright run find3.json
     upright finds 3 --script > find3.py  &&  python find3.py    needs nothing of Upright
     upright finds 3 --issue > find3.md
+    upright finds 3 --since           tries other releases, each in an environment of its own
     upright finds 3 --known "Bullet's contact margin" --link "#31"
     """
     from validation.report.finds import find_line, render_finds, replay_line
     from validation.store import open_store
 
-    if sum((replay, form is not None, known is not None, not_known)) > 1:
-        raise click.UsageError("--replay, --known, --not-known and what prints it are asked for one at a time")
-    if number is None and (form is not None or known is not None or not_known):
+    if sum((form is not None, since is not None, known is not None, not_known)) > 1:
+        raise click.UsageError("--replay, --since, --known, --not-known and what prints it are asked for one at a time")
+    of_one = form not in (None, "replay") or since is not None or known is not None or not_known
+    if number is None and of_one:
         raise click.UsageError("of which find? Give its NUMBER, which upright finds lists")
     if known is not None and not known.strip():
         raise click.UsageError("--known: the reason is empty; say why, for whoever asks later")
@@ -147,17 +158,24 @@ def finds(
             store.mark_find(number, known=known or "", known_by=who if known else "", link=link if known else "")
             click.echo(find_line(store.find(number)))
             return
+        if since is not None:
+            assert number is not None
+            store.must_be_writable()
+            _ask_since(store, store.find(number), since, executor)
+            return
         found = store.finds() if number is None else [store.find(number)]
     if not found:
         click.echo(f"nothing found yet; search with: upright fuzz{db_option}")
+    elif form is not None and form != "replay":
+        _print_as(store, found[0], form, executor)
     elif form is not None:
-        click.echo(_printed(found[0], form, executor))
-    elif replay:
         from validation.cli.progress import Shown
-        from validation.tools.fuzzing.finds import replay_finds
+        from validation.tools.fuzzing.finds import replay_finds, store_motions
 
         with Shown().activity("replaying") as notify:
             replayed = replay_finds(found, executor, notify)
+        if is_writable(store):
+            store_motions(store, replayed)
         for one in replayed:
             click.echo(replay_line(one.find, one.simulation, one.messages))
         sys.exit(1 if any(one.violation for one in replayed) else 0)
@@ -197,14 +215,45 @@ def finds_of_job(store: Store, options: Options, minutes: float) -> JobFinds:
     return JobFinds(finds=tuple(found), new=len(found) - len(stored), searched=minutes > 0.0, stopped=stopped)
 
 
-def _printed(find: StoredFind, form: str, executor: str) -> str:
-    """As its scene, as a script or as an issue."""
+def _print_as(store: Store, find: StoredFind, form: str, executor: str) -> None:
+    """As its scene, with the command that runs it on standard error; as a script or as an issue, which is stored, too,
+    where the database can be written to."""
     if form == "scene":
         from scenarios.scene import write_scene
+        from validation.report.finds import run_command
 
-        return write_scene(find.scene)
+        click.echo(write_scene(find.scene))
+        click.echo(f"Saved as find{find.number}.json it runs by: {run_command(find)}", err=True)
+        return
     from validation.tools.fuzzing.scripts.export import export_find
     from validation.tools.fuzzing.scripts.issue import issue_of
 
     exported = export_find(find, executor)
-    return (issue_of(exported) if form == "issue" else exported.script).rstrip("\n")
+    made = {"script": exported.script}
+    if form == "issue":
+        made |= {"issue": issue_of(exported), "lacks": ""}
+    if is_writable(store):
+        store.hand_over(find.number, made)
+    click.echo(made[form].rstrip("\n"))
+
+
+def is_writable(store: Store) -> bool:
+    """One that is only read is read all the same."""
+    from validation.store.errors import StoreError
+
+    try:
+        store.must_be_writable()
+    except StoreError:
+        return False
+    return True
+
+
+def _ask_since(store: Store, find: StoredFind, first: str, executor: str) -> None:
+    from validation.cli.progress import Shown
+    from validation.records.text import one_line
+    from validation.report.finds import since_line
+    from validation.tools.fuzzing.since import since_of
+
+    found = since_of(find, first, Shown(), lambda text: click.echo(one_line(text), err=True), executor)
+    store.mark_since(find.number, found.version, found.not_in)
+    click.echo(since_line(store.find(find.number), found.left_out))

@@ -80,6 +80,12 @@ class StoredFind:
     known_by: str = ""
     link: str = ""  # of the issue, of what is known
     fixed_in: str = ""  # engine version that broke the law no more; "": it is broken, as far as is known
+    trajectory_key: str = ""  # of its motion; "": none is stored
+    script: str = ""  # in the engine's own API; "": there is none, or nobody has asked for it yet
+    issue: str = ""  # Markdown, likewise
+    lacks: str = ""  # why there is no script, or no issue
+    since: str = ""  # the first version of the engine that breaks the law; "": nobody has asked yet
+    not_in: str = ""  # the last before it that does not; "": there is no earlier one that could be run
 
     @property
     def cause(self) -> str:

@@ -1,5 +1,6 @@
 """What people read of finds: in a list, in a line, and what became of them."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +9,20 @@ from typing import Literal
 from rich.table import Table
 from rich.text import Text
 
+from validation.records.names import with_profile
 from validation.records.quantities import time_step
 from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
 from validation.records.text import one_line
+from validation.report.hints import step_name
 from validation.report.table import text_of
+from validation.running.planning import STEP
 
 FindState = Literal["fails", "known", "fixed", "passes", "not simulated"]
 """Of a find in a job. fails: its law is broken and nobody has marked it as known, or another law is; fixed: it is
 broken no more since this job; passes: likewise, as before."""
 
-LAWS = {
+EXPECTATIONS = {
     "broken": (
         "The scene is passive and its numbers are ordinary; a simulation of it ends, with finite numbers.",
         "The simulation goes on to the end with finite positions and speeds.",
@@ -26,6 +30,14 @@ LAWS = {
     "went through": (
         "Both are solid, and no step takes a body further than half the width of the thinnest one.",
         "The two collide and part where they met.",
+    ),
+    "left": (
+        "The wall is solid, and no step takes a body further than half the width of the thinnest one.",
+        "The body stays inside.",
+    ),
+    "came apart": (
+        "The joint is no spring: what it ties stays tied.",
+        "The joint stays met, but for an error that is small against the bodies.",
     ),
     "blew up": (
         "Gravity alone acts on the scene: contacts, friction and restitution up to 1 can only take energy out of it.",
@@ -51,12 +63,17 @@ LAWS = {
         "The scene starts at rest in an equilibrium that friction holds with some in hand.",
         "It stays at rest, or comes to rest.",
     ),
+    "outside the friction cone": (
+        "Coulomb's law: contact forces press, and friction is at most its coefficient times the normal force. A "
+        "pyramid in place of the cone would explain less than half of this.",
+        "The reported force lies in the friction cone.",
+    ),
     "momentum not kept": (
         "Nothing outside pushes along these axes, so the momentum along them is constant (Newton's third law).",
         "The momentum stays what it is at the start, but for round-off.",
     ),
 }
-LAWS["energy gained"] = LAWS["blew up"]
+EXPECTATIONS["energy gained"] = EXPECTATIONS["blew up"]
 """Of each oracle that a script shows: the law that is broken, and what is expected in place of it."""
 
 
@@ -97,6 +114,29 @@ class JobFinds:
 NO_FINDS = JobFinds()
 
 
+def run_command(find: StoredFind) -> str:
+    """What runs its scene, saved as find3.json, with the engine's settings and the step that it was found with."""
+    engine = shlex.quote(with_profile(find.engine, find.profile))
+    step = "" if find.dt == STEP else f" --dt {step_name(find.dt)}"
+    return f"upright run find{find.number}.json --engine {engine}{step}"
+
+
+def since_of(find: StoredFind) -> str:
+    """since 3.2.0, not in 3.1.7; since 2.5.0 at least; "" where nobody has asked."""
+    if not find.since:
+        return ""
+    before = f", not in {one_line(find.not_in)}" if find.not_in else " at least"
+    return f"since {one_line(find.since)}{before}"
+
+
+def since_line(find: StoredFind, left_out: Sequence[str]) -> str:
+    """`left_out`: releases that could not be run."""
+    what = f"find {find.number}: {find.engine}: {find.oracle} {since_of(find)}"
+    every = "" if find.not_in else ": every release that could be run breaks the law"
+    unknown = f"; could not be run: {', '.join(left_out)}" if left_out else ""
+    return f"{what}{every}{unknown}"
+
+
 def state_of(find: StoredFind) -> str:
     """new; known (#31); fixed in 3.4.0"""
     if find.fixed_in:
@@ -104,6 +144,11 @@ def state_of(find: StoredFind) -> str:
     if not find.known:
         return "new"
     return f"known ({one_line(find.link)})" if find.link else "known"
+
+
+def standing_of(find: StoredFind) -> str:
+    """new, known, fixed"""
+    return "fixed" if find.fixed_in else "known" if find.known else "new"
 
 
 def render_finds(finds: Sequence[StoredFind]) -> str:
@@ -115,6 +160,7 @@ def render_finds(finds: Sequence[StoredFind]) -> str:
         engine = Text(f"{find.engine}@{find.profile}\n{find.engine_version}", overflow="fold")
         bodies = str(len(find.scene.bodies))
         why = f"\n{one_line(find.known)}" if find.known else ""
+        why += f"\n{since_of(find)}" if find.since else ""
         message = f"{find.cause}: {one_line(find.message)} (dt {time_step(find.dt)}){why}"
         table.add_row(str(find.number), engine, Text(state_of(find)), bodies, str(find.seed), Text(message))
     return text_of(table)

@@ -1,7 +1,7 @@
 """What fuzzing found: engine, law and scene, never twice."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from validation.store import models, runs
 from validation.store.connection import Database
 from validation.store.errors import StoreError
 from validation.store.models import record_of
+from validation.store.motions import packed, save_motions
 from validation.store.stored_json import names_of
 
 
@@ -60,6 +61,22 @@ class Finds(Database):
         """By which version its law is broken no more; "": it is."""
         with self._writing() as connection:
             _mark(connection, number, fixed_in=engine_version)
+
+    def hand_over(self, number: int, texts: Mapping[str, str], encoded: bytes = b"") -> None:
+        """Of its columns `script`, `issue` and `lacks` (why there is no script, or no issue) those that are given, and
+        its motion, as bytes of a trajectory."""
+        motion = packed(encoded)
+        with self._writing() as connection:
+            if motion is not None:
+                save_motions(connection, [motion])
+                texts = {**texts, "trajectory_key": motion["key"]}
+            if texts:
+                _mark(connection, number, **texts)
+
+    def mark_since(self, number: int, since: str, not_in: str) -> None:
+        """The first version of the engine that breaks its law, and the last before it that does not."""
+        with self._writing() as connection:
+            _mark(connection, number, since=since, not_in=not_in)
 
     def finds(self) -> list[StoredFind]:
         """Oldest first."""

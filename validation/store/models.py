@@ -274,6 +274,12 @@ class Find(Base):
     known_by: Mapped[str] = mapped_column(server_default="")
     link: Mapped[str] = mapped_column(server_default="")
     fixed_in: Mapped[str] = mapped_column(server_default="")
+    trajectory_key: Mapped[str] = mapped_column(server_default="")  # "": none is stored
+    script: Mapped[str] = mapped_column(server_default="")
+    issue: Mapped[str] = mapped_column(server_default="")
+    lacks: Mapped[str] = mapped_column(server_default="")  # why there is no script, or no issue
+    since: Mapped[str] = mapped_column(server_default="")
+    not_in: Mapped[str] = mapped_column(server_default="")
 
 
 class Comparison(Base):

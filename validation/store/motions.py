@@ -14,7 +14,11 @@ from validation.store.connection import insert_new
 
 
 def packed_motion(result: Result) -> dict[str, Any] | None:
-    plain = result.encoded or (to_bytes(result.trajectory) if result.trajectory else b"")
+    return packed(result.encoded or (to_bytes(result.trajectory) if result.trajectory else b""))
+
+
+def packed(plain: bytes) -> dict[str, Any] | None:
+    """The row of a motion, as bytes of a trajectory; None of nothing."""
     if not plain:
         return None
     # Over the bytes, not the state: two cases may move alike and report different contacts.

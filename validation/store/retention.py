@@ -30,7 +30,8 @@ class Removal:
 class Retention(Database):
     def removable(self, *, days: float | None = None, last: int | None = None) -> Removal:
         """Motions of runs that began more than so many days ago, and are not among the last so many of their branch;
-        None: that does not matter. None of a case of the ledger, of a comparison or of a run that is not finished."""
+        None: that does not matter. None of a case of the ledger, of a find, of a comparison or of a run that is not
+        finished."""
         with self._reading() as connection:
             runs = _old_runs(connection, days, last)
             keys = _removable(connection, runs)
@@ -91,6 +92,7 @@ def _removable(connection: Connection, runs: Collection[int], among: Collection[
     stays = set(connection.execute(decided).scalars())
     for text in connection.execute(select(models.Comparison.lines)).scalars():
         stays.update(KEY.findall(text))
+    stays.update(connection.execute(select(models.Find.trajectory_key)).scalars())
     found: set[str] = set()
     for row in connection.execute(select(Case.run_id, Case.trajectory_key).where(*chosen)):
         (found if row.run_id in runs else stays).add(row.trajectory_key)

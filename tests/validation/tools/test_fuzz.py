@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import itertools
 import json
+import shlex
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -312,10 +313,18 @@ def test_what_is_found_is_stored_listed_replayed_and_printed_as_a_scene_that_run
     again = upright("finds", "1", "--replay", *place, folder=tmp_path)
     assert again.returncode == 1 and "cycle" in again.stdout
     printed = upright("finds", "1", "--scene", *place, folder=tmp_path)
-    (tmp_path / "find.json").write_text(printed.stdout)
+    (tmp_path / "find1.json").write_text(printed.stdout)
     assert len(json.loads(printed.stdout)["bodies"]) == 1
-    ran = upright("run", "find.json", "--engine", "pymunk", *place, folder=tmp_path)
+    ran = upright("run", "find1.json", "--engine", "pymunk", *place, folder=tmp_path)
     assert ran.returncode == 0, ran.stderr
+    command = shlex.split(printed.stderr.partition("it runs by: ")[2])
+    assert command[:3] == ["upright", "run", "find1.json"]
+    as_found = upright(*command[1:], *place, folder=tmp_path)
+    assert "the contact graph has a cycle" in as_found.stdout + as_found.stderr, "with its settings and its step"
+    with open_store(str(tmp_path / "fuzz.db")) as store:
+        find = store.find(1)
+        assert store.results(2)[0].case.identity.dt == find.dt
+    assert find.lacks.startswith("there are no scripts for broken") and find.script == find.issue == ""
 
 
 @pytest.mark.usefixtures("plugins")

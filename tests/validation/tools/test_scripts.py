@@ -15,14 +15,17 @@ import pytest
 
 from scenarios.scene import PlanarScene, Scene, parse_scene
 from scenarios.strategies import planar_scenes, spatial_scenes
+from scenarios.strategies.probes import allowed_by, arrangements, probes
 from tests.effort import tries
 from tests.validation.command import upright
 from validation.engines.engine import NotFiniteError, resolve_settings
 from validation.records.trajectory import PlanarTrajectory
+from validation.report.finds import EXPECTATIONS
 from validation.store import open_store
 from validation.tools.fuzzing.oracles import Violation
-from validation.tools.fuzzing.scripts.faults import CLOSINGS, Find
-from validation.tools.fuzzing.scripts.issue import LAWS, NAMES
+from validation.tools.fuzzing.scripts.closing import Find
+from validation.tools.fuzzing.scripts.faults import CLOSINGS
+from validation.tools.fuzzing.scripts.issue import NAMES
 from validation.tools.fuzzing.scripts.mujoco import release_of
 from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, variables
 from validation.tools.fuzzing.scripts.script import ENGINES, script_of, written
@@ -51,46 +54,132 @@ def drawn(dimension: int, restitution: bool) -> list[tuple[Scene, float]]:
     return found
 
 
+def engine_named(name: str) -> Any:
+    pytest.importorskip({"rapier": "rapier3d", "box2d": "Box2D"}.get(name, name))
+    return getattr(importlib.import_module(f"validation.engines.{name}.adapter"), CLASSES[name])()
+
+
+def moves_alike(engine: Any, scene: Scene, dt: float, profile: str, folder: Path) -> bool:
+    """Whether there is a motion; if so, the script's is that of the adapter to the last bit, or this fails."""
+    settings = resolve_settings(engine, profile, {}, scene, dt)
+    try:
+        motion = engine.simulate(scene, dt, settings)
+    except NotFiniteError:  # MuJoCo's faults: no motion to compare
+        return False
+    script = script_of(engine.name, engine.version, scene, dt, dict(settings), BROKEN, motion)
+    (folder / "find.py").write_text(script)
+    (folder / "driver.py").write_text(DRIVER)
+    command = [sys.executable, "-I", "driver.py", "find.py"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    ours, *parts = json.loads(done.stdout.splitlines()[-1])
+    assert ours == []
+    free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+    position, turn, velocity, spin = (np.array(part)[free] for part in parts)
+    np.testing.assert_array_equal(position, motion.position[-1, free])
+    np.testing.assert_array_equal(velocity, motion.velocity[-1, free])
+    if isinstance(motion, PlanarTrajectory):
+        np.testing.assert_array_equal(spin, motion.spin[-1, free])
+        if engine.name != "rapier":  # of which the adapter counts full turns on
+            np.testing.assert_array_equal(turn, motion.angle[-1, free])
+    else:  # the adapter's quaternions go on with their sign
+        sign = np.sign((turn * motion.orientation[-1, free]).sum(axis=1, keepdims=True))
+        np.testing.assert_array_equal(sign * turn, motion.orientation[-1, free])
+    return True
+
+
+ENGINES_IN = [
+    ("mujoco", 3), ("mujoco", 2), ("pybullet", 3), ("pybullet", 2), ("rapier", 3), ("rapier", 2), ("pymunk", 2),
+    ("box2d", 2),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("profile", ["fair", pytest.param("default", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    "name, dimension",
-    [("mujoco", 3), ("mujoco", 2), ("pybullet", 3), ("pybullet", 2), ("rapier", 3), ("rapier", 2), ("pymunk", 2),
-     ("box2d", 2)],
-)  # fmt: skip
+@pytest.mark.parametrize("name, dimension", ENGINES_IN)
 def test_a_script_moves_as_the_adapter_does_to_the_last_bit(
     name: str, dimension: int, profile: str, tmp_path: Path
 ) -> None:
-    pytest.importorskip({"rapier": "rapier3d", "box2d": "Box2D"}.get(name, name))
-    engine: Any = getattr(importlib.import_module(f"validation.engines.{name}.adapter"), CLASSES[name])()
+    engine = engine_named(name)
     taken = [one for one in drawn(dimension, name != "mujoco") if not engine.declines(one[0])]
     taken = [one for one in taken if len(one[0].bodies) > 1 and one[0].boundaries]
-    compared = 0
-    for scene, dt in taken[: tries(8, 1)]:
-        settings = resolve_settings(engine, profile, {}, scene, dt)
-        try:
-            motion = engine.simulate(scene, dt, settings)
-        except NotFiniteError:  # MuJoCo's faults: no motion to compare
-            continue
-        compared += 1
-        script = script_of(name, engine.version, scene, dt, dict(settings), BROKEN, motion)
-        (tmp_path / "find.py").write_text(script)
-        (tmp_path / "driver.py").write_text(DRIVER)
-        command = [sys.executable, "-I", "driver.py", "find.py"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
-        ours, position, turn, velocity, spin = json.loads(done.stdout.splitlines()[-1])
-        assert ours == []
-        np.testing.assert_array_equal(np.array(position), motion.position[-1])
-        np.testing.assert_array_equal(np.array(velocity), motion.velocity[-1])
-        if isinstance(motion, PlanarTrajectory):
-            np.testing.assert_array_equal(np.array(spin), motion.spin[-1])
-            if name != "rapier":  # of which the adapter counts full turns on
-                np.testing.assert_array_equal(np.array(turn), motion.angle[-1])
-        else:  # the adapter's quaternions go on with their sign
-            q = np.array(turn)
-            sign = np.sign((q * motion.orientation[-1]).sum(axis=1, keepdims=True))
-            np.testing.assert_array_equal(sign * q, motion.orientation[-1])
-    assert compared
+    assert sum(moves_alike(engine, *one, profile, tmp_path) for one in taken[: tries(8, 1)])
+
+
+def tied(name: str, dimension: int) -> list[Scene]:
+    """Scenes with joints and walls, of every arrangement that the engine takes."""
+    space: Any = "planar" if dimension == 2 else "spatial"
+    allowed = allowed_by([feature for feature in probes() if name != "mujoco" or "restitution" not in feature], space)
+    found: list[Scene] = []
+    for arrangement, scenes in arrangements(allowed).items():
+        if arrangement in ("chain", "loop", "rope", "cart", "robot", "container"):
+            draw(scenes, 5, lambda scene, dt: found.append(scene), tries(3, 1))
+    return [scene.model_copy(update={"duration": min(scene.duration, 0.2)}) for scene in found]
+
+
+BASE: dict[str, Any] = {"name": "base", "fixed": True, "mass": None}
+HEAVY: dict[str, Any] = {"name": "heavy", "mass": 2.0}
+
+
+@functools.cache
+def made(dimension: int) -> list[Scene]:
+    """A block that slides off a fixed one; two on springs, with damping; bodies of one group that pass through."""
+    origin = [0.0] * (dimension - 1)
+    shape = {"kind": "box", "size": [1.0] * 3} if dimension == 3 else {"kind": "polygon", "vertices": SQUARE}
+    ground = {"kind": "half-space" if dimension == 3 else "half-plane", "name": "ground", "friction": 0.3}
+    data = {"dimension": dimension, "duration": 0.5, "gravity": [*origin, -9.81], "boundaries": [ground]}
+    base = {**BASE, "shape": shape, "position": [*origin, 0.5], "friction": 0.3}
+    above = {**HEAVY, "shape": shape, "position": [0.6, *origin[1:], 1.5], "friction": 0.3}
+    thrown = {
+        **HEAVY,
+        "name": "thrown",
+        "shape": shape,
+        "position": [3.0, *origin[1:], 3.0],
+        "velocity": [1.0, *origin],
+    }
+    arm = [0.25, *origin] if dimension == 3 else [*origin, 0.0]
+    ends = {"stiffness": 50.0, "rest_length": 1.0, "damping": 2.0}
+    springs = [
+        {"a": "thrown", "b": None, "anchor_a": arm, "anchor_b": [3.0, *origin[1:], 4.5], **ends},
+        {"a": "heavy", "b": "thrown", "anchor_a": [*origin, 0.0], "anchor_b": arm, "tension_only": True, **ends},
+    ]
+    damping = {"linear": 0.5, "angular": 0.25, "quadratic": 0.125}
+    group = [above | {"group": 1}, thrown | {"group": 1, "position": [1.0, *origin[1:], 1.75]}]
+    scenes = [
+        data | {"bodies": [base, above]},
+        data | {"bodies": [base, above, thrown], "springs": springs, "damping": damping},
+        data | {"bodies": [above, base, thrown], "damping": {"linear": 0.5, "angular": 0.25}},
+        data | {"bodies": group},
+    ]
+    return [parse_scene(json.loads(json.dumps(scene))) for scene in scenes]
+
+
+@pytest.mark.parametrize("name, dimension", ENGINES_IN)
+def test_a_script_moves_so_with_fixed_bodies_springs_damping_and_groups(
+    name: str, dimension: int, tmp_path: Path
+) -> None:
+    engine = engine_named(name)
+    assert [moves_alike(engine, scene, 1.0 / 240.0, "fair", tmp_path) for scene in made(dimension)] == [True] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("profile", ["fair", "default"])
+@pytest.mark.parametrize("name, dimension", ENGINES_IN)
+def test_a_script_moves_so_with_joints_and_in_containers(
+    name: str, dimension: int, profile: str, tmp_path: Path
+) -> None:
+    engine = engine_named(name)
+    scenes = [scene for scene in tied(name, dimension) if not engine.declines(scene)]
+    moved = {
+        kind
+        for scene in scenes
+        if moves_alike(engine, scene, 1.0 / 240.0, profile, tmp_path)
+        for kind in ("joints", "boundaries")
+        if any(one.kind in KINDS for one in getattr(scene, kind))
+    }
+    assert moved == {"joints", "boundaries"}
+
+
+KINDS = ("hinge", "ball", "slider", "revolute", "prismatic", "rod", "rope", "bowl", "hollow-sphere")
 
 
 def test_what_a_release_of_mujoco_has_is_known_by_its_number() -> None:
@@ -105,6 +194,7 @@ ROD = {"name": "rod", "shape": {"kind": "box", "size": (1.0, 0.2, 2.0)}, "mass":
 LOG = {"name": "log", "shape": {"kind": "cylinder", "radius": 0.5, "length": 2.0}, "mass": 1.0, "position": (0, 0, 1.0)}
 DISC = {"name": "disc", "shape": {"kind": "disc", "radius": 0.5}, "mass": 2.0, "position": (0.0, 0.5)}
 GROUND = {"kind": "half-space", "name": "ground"}
+SQUARE = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]
 
 
 def spatial(*bodies: dict[str, Any], grounded: bool = True) -> Scene:
@@ -112,9 +202,30 @@ def spatial(*bodies: dict[str, Any], grounded: bool = True) -> Scene:
     return parse_scene(json.loads(json.dumps(data | ({"boundaries": [GROUND]} if grounded else {}))))
 
 
-def planar(*bodies: dict[str, Any]) -> Scene:
+def planar(*bodies: dict[str, Any], **more: Any) -> Scene:
     data = {"dimension": 2, "duration": 1.0, "gravity": (0.0, -9.81), "bodies": list(bodies)}
-    return parse_scene(json.loads(json.dumps(data | {"boundaries": [{"kind": "half-plane", "name": "ground"}]})))
+    ground = [{"kind": "half-plane", "name": "ground"}]
+    return parse_scene(json.loads(json.dumps(data | {"boundaries": ground} | more)))
+
+
+def hung(**joint: Any) -> Scene:
+    """The ball on a joint to the world, at its centre."""
+    given = {"name": "joint", "a": "ball", "anchor_a": [0.0] * 3, "anchor_b": [0.0, 0.0, 0.5]} | joint
+    return parse_scene(json.loads(spatial(BALL).model_dump_json()) | {"joints": [given]})
+
+
+def held(**joint: Any) -> Scene:
+    """The disc on a joint to a point of the world 2 m above its centre."""
+    given = {"name": "joint", "a": "disc", "anchor_a": [0.0, 0.0], "anchor_b": [0.0, 2.5]} | joint
+    return planar(DISC, joints=[given])
+
+
+CUBE: dict[str, Any] = {"shape": {"kind": "box", "size": (1.0, 1.0, 1.0)}}
+ON_BASE = spatial(
+    CUBE | {"name": "base", "fixed": True, "mass": None, "position": (0.0, 0.0, 0.5)},
+    CUBE | {"name": "top", "mass": 1.0, "position": (0.75, 0.0, 1.5)},
+)
+BOWL = planar(DISC, boundaries=[{"kind": "bowl", "name": "bowl", "radius": 3.0, "center": (0.0, 0.0)}])
 
 
 def shown(
@@ -128,9 +239,10 @@ def shown(
     velocity: str = "",
     spin: str = "",
     lag: float = 0.0,
+    contacts: str = "",
 ) -> tuple[int, str]:
     """Exit status and output of a script whose engine moves bodies by these expressions of the time t, s."""
-    count, flat = len(scene.bodies), isinstance(scene, PlanarScene)
+    count, flat = sum(not body.fixed for body in scene.bodies), isinstance(scene, PlanarScene)
     rest = (
         turn or ("[0.0]" if flat else "[(1.0, 0.0, 0.0, 0.0)]") + f" * {count}",
         velocity or f"np.zeros(({count}, {2 if flat else 3}))",
@@ -143,6 +255,7 @@ def shown(
         step="clock[0] += 1",
         state=f"t = clock[0] / 100\nreturn {', '.join(f'np.array({one}, float)' for one in (position, *rest))}",
         lag=lag,
+        contacts=contacts,
     )
     violation = Violation(oracle=oracle, message="a toy's", bodies=bodies)
     script = written(Find(scene=scene, dt=0.01, violation=violation, engine=part, energy_allowed=0.5), "1.0")
@@ -166,6 +279,16 @@ TURNED = "[(np.cos(t), np.sin(t), 0.0, 0.0)]"  # about x, by 2 rad at the end
          {"position": "[(t, 0.5)]"}, "disc: its lowest point is 1 m below ground after 1 s"),
         ("went through", spatial(BALL, ROD), ("ball", "rod"), {"position": "[(2.0 - 4.0 * t, 0.0, 0.5), (0, 0, 1)]"},
          {"position": "[(2.0 - t, 0.0, 0.5), (0, 0, 1)]"}, "ball and rod overlap by 0.6 m after"),
+        ("left", BOWL, ("disc", "bowl"), {"position": "[(0.0, 0.5 - 6.0 * t)]"}, {"position": "[(2.0 * t, -1.5 * t)]"},
+         "disc: its furthest point is 3 m outside the wall of bowl after 1 s"),
+        ("came apart", hung(kind="ball"), ("ball",), {"position": "[(t, 0.0, 0.5)]"},
+         {"position": "[(0.0, 0.0, 0.5)]", "turn": TURNED}, "be one point, and are apart by 1 m after 1 s, 0 m at"),
+        ("came apart", hung(kind="slider", axis=[0.0, 0.0, 2.0]), ("ball",), {"position": "[(t, 0.0, 0.5)]"},
+         {"position": "[(0.0, 0.0, 0.5 + t)]"}, "should stay on the line through its first, and is off that by 1 m"),
+        ("came apart", held(kind="rod", length=2.0), ("disc",), {"position": "[(0.0, 0.5 + t)]"},
+         {"position": "[(2 * np.sin(t), 2.5 - 2 * np.cos(t))]"}, "stay 2 m apart, and are off that by 1 m after 1 s"),
+        ("came apart", held(kind="rope", length=2.0), ("disc",), {"position": "[(0.0, 0.5 - t)]"},
+         {"position": "[(0.0, 0.5 + t)]"}, "stay within 2 m, and are beyond that by 1 m after 1 s"),
         ("energy gained", spatial(BALL), (), {"position": "[(t, 0.0, 0.5)]", "velocity": "[(1.0 + t, 0.0, 0.0)]"},
          {"position": FALLS, "velocity": "[(0.0, 0.0, -9.81 * t)]"},
          "it rises from 10.81 J at 0 s to 13.81 J at 1 s"),
@@ -178,6 +301,11 @@ TURNED = "[(np.cos(t), np.sin(t), 0.0, 0.0)]"  # about x, by 2 rad at the end
          {"position": "[(0.0, 0.0, 7.0 - 4.905 * t * t)]"}, "should fall by 4.905 m and misses that by 4.905 m"),
         ("hangs", spatial(BALL), ("ball",), {"position": "[(0.0, 0.0, 0.6)]"},
          {"position": "[(0.0, 0.0, 0.5)]"}, "up to 0.1 m away"),
+        ("hangs", ON_BASE, ("top",), {"position": "[(0.75, 0.0, 1.5)]"},
+         {"position": "[(0.25, 0.0, 1.5)]"}, "is to one side of its centre, at least 0.25 m beside"),
+        ("hangs", planar(DISC | {"shape": {"kind": "polygon", "vertices": SQUARE}}), ("disc",),
+         {"position": "[(0.0, 0.5 * (np.cos(0.3) + np.sin(0.3)))]", "turn": "[0.3]"},
+         {"position": "[(0.0, 0.5)]"}, "at least 0.33 m beside it"),
         ("keeps moving", spatial(BALL), ("ball",), {"position": "[(t, 0.0, 0.5)]", "velocity": "[(1.0, 0, 0)]"},
          {"position": "[(0.0, 0.0, 0.5)]"}, "1 m/s in the last"),
         ("never rested", spatial(BALL), (), {"position": "[(0.0, 0.0, 0.5)]", "spin": "[(0.0, 4.0, 0.0)]"},
@@ -210,6 +338,21 @@ def test_a_script_shows_its_fault_by_a_value_and_by_its_exit_status(
     assert status == 0, printed
 
 
+def test_a_force_outside_the_friction_cone_is_shown_by_what_the_engine_reports(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Friction 0.5: 2 N across 1 N is 0.67 of the force outside, and 0.4 N is inside."""
+    surface = {"friction": 0.5}
+    data = json.loads(spatial(BALL | surface).model_dump_json())
+    data["boundaries"][0] |= surface
+    for across, status in ((2.0, 1), (0.4, 0)):
+        contacts = f"return [(0, 1, np.array([{across}, 0.0, 1.0]), np.array([0.0, 0.0, 1.0]))]"
+        where = {"position": "[(0.0, 0.0, 0.5)]", "contacts": contacts}
+        found, printed = shown(parse_scene(data), "outside the friction cone", ("ball", "ground"), capfd, **where)
+        assert found == status
+        assert f"a force of 1 N along the normal and {across:g} N across it; friction 0.5 allows 0.5 N" in printed
+
+
 @pytest.mark.parametrize("lag", [-0.005, 0.005])
 def test_velocities_beside_the_positions_make_no_energy(lag: float, capfd: pytest.CaptureFixture[str]) -> None:
     """Thrown up: with the velocities of half a step before or after, its energy is that of the start."""
@@ -223,8 +366,13 @@ def test_velocities_beside_the_positions_make_no_energy(lag: float, capfd: pytes
 
 
 def test_every_fault_that_a_script_shows_has_its_law_and_every_engine_its_name() -> None:
-    assert LAWS.keys() == CLOSINGS.keys() and NAMES.keys() == set(ENGINES)
+    assert EXPECTATIONS.keys() == CLOSINGS.keys() and NAMES.keys() == set(ENGINES)
 
+
+PUSHED = parse_scene(
+    json.loads(spatial(BALL).model_dump_json())
+    | {"thrusters": [{"body": "ball", "anchor": [0.0, 0.0, 0.0], "force": [1.0, 0.0, 0.0]}]}
+)
 
 # --- what it refuses -------------------------------------------------------------------------------------------------
 
@@ -233,8 +381,8 @@ def test_every_fault_that_a_script_shows_has_its_law_and_every_engine_its_name()
     "engine, scene, oracle, message",
     [
         ("dart", spatial(BALL), "broken", "no scripts for dart; there are for mujoco, pybullet"),
-        ("mujoco", spatial(BALL), "outside the friction cone", "does not show 'outside the friction cone'; what it"),
-        ("pybullet", spatial(BALL, ROD | {"fixed": True, "mass": None}), "broken", "the fixed body 'rod'"),
+        ("mujoco", spatial(BALL), "bounced", "does not show 'bounced'; what it shows: broken, "),
+        ("pybullet", PUSHED, "broken", "cannot express thrusters; what it can: bodies, joints, "),
     ],
 )
 def test_what_a_script_cannot_express_or_show_is_refused_by_its_name(
@@ -279,17 +427,16 @@ def test_a_find_is_printed_as_a_script_that_runs_alone_and_as_an_issue_with_what
     issue = upright("finds", str(number), "--issue", folder=tmp_path)
     assert issue.returncode == 0, issue.stderr
     value = next(line for line in alone.stdout.splitlines() if line.startswith("total energy"))
-    for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", LAWS["blew up"][0]):
+    for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", EXPECTATIONS["blew up"][0]):
         assert part in issue.stdout
 
 
 def test_a_find_that_no_script_expresses_is_refused_by_one_line_with_its_number(tmp_path: Path) -> None:
-    hung = spatial(ROD, BALL | {"position": (0.0, 0.0, 3.0), "fixed": True, "mass": None})
     with open_store(str(tmp_path / "upright.db")) as store:
         store.add_find(
             engine="mujoco", engine_version="4.0.0", profile="fair", seed=1, dt=0.01, oracle="moved",
-            message="it moved", scene=hung,
+            message="it moved", scene=PUSHED,
         )  # fmt: skip
     refused = upright("finds", "1", "--script", folder=tmp_path)
     assert refused.returncode == 2 and refused.stdout == ""
-    assert refused.stderr.startswith("find 1: a script cannot express the fixed body 'ball'; what it can: ")
+    assert refused.stderr.startswith("find 1: a script cannot express thrusters; what it can: ")

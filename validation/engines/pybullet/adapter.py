@@ -38,7 +38,8 @@ import pybullet as pb
 from reference_engine.array_types import Array
 from scenarios.scene import Scene, features
 from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
-from validation.engines.pybullet.world import BASE, X_Y_ANGLE, Built
+from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
+from validation.engines.pybullet.world import Built
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import loop_fault, start_fault

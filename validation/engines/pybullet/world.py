@@ -1,6 +1,5 @@
 """A scene as a pybullet world: multibodies in reduced coordinates, contacts with the law of each pair."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,24 +8,15 @@ import pybullet as pb
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
+from validation.engines.pybullet.trees import BASE, UPRIGHT, X_Y_ANGLE, Tree, trees_of, xyzw
 from validation.engines.shared import embedding, joint_tree
-from validation.engines.shared.joint_tree import (
-    Link,
-    frame_at_zero,
-    joint_forest,
-    link_state,
-    non_colliding_pairs,
-    start_turn,
-)
+from validation.engines.shared.joint_tree import Link, joint_forest, link_state, non_colliding_pairs
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import spatial_pieces, wall_of
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
-X_Y_ANGLE = (1, 2, 3)  # the joints of a free planar body
-OUT_OF_PLANE = 1e6  # mass of the slide along z, in masses of what it carries
 UNLIMITED = 1e12  # N
-BASE = -1  # pybullet's number of a multibody's base
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
 SHAPES = {
@@ -36,22 +26,7 @@ SHAPES = {
     "cylinder": pb.GEOM_CYLINDER,
     "hull": pb.GEOM_MESH,
 }
-UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
-_Z = np.array([0.0, 0.0, 1.0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Segment:
-    """A link as pybullet wants it: its frame has its origin at its joint; `center` is its centre of mass there."""
-
-    kind: int
-    axis: Array
-    parent: int
-    mass: float = 0.0
-    shape: int = -1
-    position: Array = field(default_factory=lambda: np.zeros(3))  # of the joint, in the parent's frame
-    orientation: Array = field(default_factory=lambda: UPRIGHT)
-    center: Array = field(default_factory=lambda: np.zeros(3))
+KINDS = {"prismatic": pb.JOINT_PRISMATIC, "revolute": pb.JOINT_REVOLUTE, "spherical": pb.JOINT_SPHERICAL}
 
 
 class Built:
@@ -78,17 +53,13 @@ class Built:
         }
         self._set_engine(dt)
         self.links, loops = joint_forest(scene)
-        trees: dict[int, list[Link]] = {}
-        root: dict[int, int] = {}
-        for link in self.links:
-            root[link.body] = link.body if link.parent is None else root[link.parent]
-            trees.setdefault(root[link.body], []).append(link)
-        for i, body in enumerate(scene.bodies):  # the order of insertion decides how piles fall
-            if body.fixed:
-                shape, at = self._shape(i, np.zeros(3)), (self._position[i].tolist(), xyzw(self._orientation[i]))
-                self._register(i, (self._call(pb.createMultiBody, 0.0, shape, -1, *at), BASE))
-            elif i in trees:
-                self._add_tree(trees[i])
+        for one in trees_of(scene, self.links):
+            if isinstance(one, Tree):
+                self._add_tree(one)
+            else:
+                shape = self._shape(one, np.zeros(3))
+                at = (self._position[one].tolist(), xyzw(self._orientation[one]))
+                self._register(one, (self._call(pb.createMultiBody, 0.0, shape, -1, *at), BASE))
         # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
         small = self._call(pb.createVisualShape, pb.GEOM_BOX, halfExtents=[0.1, 0.1, 0.1]) if scene.boundaries else -1
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
@@ -127,91 +98,49 @@ class Built:
 
     # --- bodies ---------------------------------------------------------------------------------------
 
-    def _add_tree(self, tree: list[Link]) -> None:
-        """A multibody of the links that hang on one another.
-
-        Its base is the free body in space; in the plane, or where the tree hangs on the world, it is a fixed point.
-        A free planar body slides on it along x and y by links without mass or shape, and turns about z. Below them is
-        a slide along z, too heavy to be moved: without any freedom along z the friction that a contact has in that
-        direction makes the solver's residual 0/0, and its early exit is lost.
-        """
-        tree = depth_first(tree)
-        first = tree[0].body
-        floats = tree[0].joint is None
-        mass, shape, position, orientation = 0.0, -1, np.zeros(3), UPRIGHT
-        segments: list[_Segment] = []
-        segment_of: dict[int, int] = {}  # body -> its segment; BASE where it is the base
-        root = BASE  # the segment that stands for the world
-        if self._planar:
-            heavy = OUT_OF_PLANE * float(sum(self._mass[link.body] for link in tree))
-            segments.append(_Segment(kind=pb.JOINT_PRISMATIC, axis=_Z, parent=BASE, mass=heavy))
-            root = 0
-        if floats and self._planar:
-            segments += [_Segment(kind=pb.JOINT_PRISMATIC, axis=axis, parent=k) for k, axis in enumerate(np.eye(3)[:2])]
-            segments.append(self._segment(tree[0], 2, np.zeros(3)))
-            segment_of[first] = 3
-        elif floats:
-            mass, shape = float(self._mass[first]), self._shape(first, np.zeros(3))
-            position, orientation = self._position[first], self._orientation[first]
-            segment_of[first] = BASE
-        for link in tree[1:] if floats else tree:
-            parent = root if link.parent is None else segment_of[link.parent]
-            # A link's frame has its origin at its joint, the base's at its centre of mass.
-            origin = np.zeros(3) if parent == BASE else segments[parent].center
-            segment_of[link.body] = len(segments)
-            segments.append(self._segment(link, parent, _given(link.parent_anchor) + origin))
+    def _add_tree(self, tree: Tree) -> None:
+        base = tree.base
+        of_base: dict[str, Any] = {"baseMass": 0.0, "basePosition": [0.0] * 3, "baseOrientation": xyzw(UPRIGHT)}
+        if base is not None:
+            of_base = {
+                "baseMass": float(self._mass[base]),
+                "baseCollisionShapeIndex": self._shape(base, np.zeros(3)),
+                "basePosition": self._position[base].tolist(),
+                "baseOrientation": xyzw(self._orientation[base]),
+            }
+        segments = tree.segments
         number = self._call(
             pb.createMultiBody,
-            baseMass=mass,
-            baseCollisionShapeIndex=shape,
-            basePosition=position.tolist(),
-            baseOrientation=xyzw(orientation),
+            **of_base,
             linkMasses=[s.mass for s in segments],
-            linkCollisionShapeIndices=[s.shape for s in segments],
+            linkCollisionShapeIndices=[-1 if s.body is None else self._shape(s.body, s.center) for s in segments],
             linkVisualShapeIndices=[-1] * len(segments),
             linkPositions=[s.position.tolist() for s in segments],
             linkOrientations=[xyzw(s.orientation) for s in segments],
             linkInertialFramePositions=[s.center.tolist() for s in segments],
             linkInertialFrameOrientations=[xyzw(UPRIGHT)] * len(segments),
             linkParentIndices=[s.parent + 1 for s in segments],
-            linkJointTypes=[s.kind for s in segments],
+            linkJointTypes=[KINDS[s.kind] for s in segments],
             linkJointAxis=[s.axis.tolist() for s in segments],
             flags=SELF_COLLISION,
         )
         if number < 0:
-            raise RuntimeError(f"pybullet could not make the body {self._scene.bodies[first].name!r}")
-        for link in tree:
-            k = segment_of[link.body]
-            self._register(link.body, (number, k))
-            above, turn = ([], 0.0) if link.parent is None else (self.hinges[link.parent], self.turn[link.parent])
-            self.hinges[link.body] = above if link.slides else [*above, k]
-            slides = link.slides and isinstance(self._scene, PlanarScene)
-            self.turn[link.body] = turn + start_turn(self._scene, link) if slides else turn
+            raise RuntimeError(f"pybullet could not make the body {self._scene.bodies[tree.first].name!r}")
+        for link in tree.links:
+            self._register(link.body, (number, tree.segment_of[link.body]))
+        self.hinges |= tree.hinges
+        self.turn |= tree.turn
         for k in range(-1, len(segments)):
             self._call(pb.changeDynamics, number, k, **self._damping)
         for k, segment in enumerate(segments):  # pybullet gives every joint a brake of its own
-            if segment.kind == pb.JOINT_SPHERICAL:
+            if segment.kind == "spherical":
                 still = {"targetPosition": xyzw(UPRIGHT), "positionGain": 0.0, "velocityGain": 0.0}
                 control, zero = pb.POSITION_CONTROL, [0.0, 0.0, 0.0]
                 self._call(pb.setJointMotorControlMultiDof, number, k, control, force=zero, **still)
             else:
                 self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
-        for link in tree:
+        for link in tree.links:
             self.set_link_state(link, *self._start, moved=False)
-
-    def _segment(self, link: Link, parent: int, position: Array) -> _Segment:
-        center = np.zeros(3) if link.anchor is None else -link.anchor
-        ball = link.axis is None and not self._planar
-        return _Segment(
-            mass=float(self._mass[link.body]),
-            shape=self._shape(link.body, center),
-            kind=pb.JOINT_SPHERICAL if ball else pb.JOINT_PRISMATIC if link.slides else pb.JOINT_REVOLUTE,
-            axis=_Z if link.axis is None else link.axis,
-            parent=parent,
-            position=position,
-            orientation=frame_at_zero(self._scene, link, self._orientation),
-            center=center,
-        )
 
     def set_link_state(self, link: Link, *state: Any, moved: bool = True) -> None:
         """Sets a body to its part of a state of the scene; `moved`: also a base that was made where it is."""
@@ -320,27 +249,3 @@ class Built:
             embedding.vector_in_space(joint.anchor_b).tolist(),
         )
         self._call(pb.changeConstraint, tie, maxForce=UNLIMITED)  # it gives way at 500 N
-
-
-def depth_first(tree: list[Link]) -> list[Link]:
-    """The links of a tree as pybullet numbers them, whatever order they are given in."""
-    ordered: list[Link] = []
-
-    def visit(parent: int | None) -> None:
-        for link in tree:
-            if link.parent == parent:
-                ordered.append(link)
-                visit(link.body)
-
-    visit(None)
-    return ordered
-
-
-def _given(anchor: Array | None) -> Array:
-    assert anchor is not None, "a link that hangs on a joint has anchors"
-    return anchor
-
-
-def xyzw(q: Array | list[float]) -> list[float]:
-    """pybullet's order."""
-    return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]

@@ -17,6 +17,9 @@ from validation.running.runner import Limits
 from validation.store import Store, StoredFind
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
 from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.scripts.export import shown_by
+from validation.tools.fuzzing.scripts.issue import issue_of
+from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
 
 
@@ -84,15 +87,34 @@ def fuzz_engine(
             fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
         except ExecutorError as error:  # what was found is stored
             lost = error
-    used, finds = fuzzer.profile or "", []
-    for fault in search.faults:
-        found = {field.name: getattr(fault, field.name) for field in fields(fault) if field.name != "options"}
-        label = with_options(choice, fault.options).label
-        number = store.add_find(engine=label, engine_version=version, profile=used, **found)
-        finds.append(store.find(number))
+        used, finds = fuzzer.profile or "", []
+        for fault in search.faults:
+            found = {field.name: getattr(fault, field.name) for field in fields(fault) if field.name != "options"}
+            label = with_options(choice, fault.options).label
+            number = store.add_find(engine=label, engine_version=version, profile=used, **found)
+            finds.append(store.find(number))
+        for find in finds if lost is None and not search.stopped else ():
+            progress(f"find {find.number} is handed over")
+            hand_over(store, pool, find)
     if lost is not None:
         raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
+
+
+def hand_over(store: Store, pool: Executor, find: StoredFind) -> StoredFind:
+    """Simulated once more: its motion is stored with it, its script, and the issue with what the script prints in a
+    fresh process; or why there is none. Raises RunError where the engine cannot be used."""
+    shown, script, issue, lacks = None, "", "", ""
+    try:
+        shown = shown_by(pool, find)
+        exported = shown.exported()
+        script = exported.script
+        issue = issue_of(exported)
+    except ScriptError as error:
+        lacks = str(error)
+    encoded = shown.simulation.encoded if shown else b""
+    store.hand_over(find.number, {"script": script, "issue": issue, "lacks": lacks}, encoded)
+    return store.find(find.number)
 
 
 def is_found_by(find: StoredFind, choice: EngineChoice) -> bool:
@@ -119,11 +141,19 @@ def replay_finds(
 
 def settle(store: Store, replayed: Sequence[Replayed]) -> None:
     """The store knows which are fixed now, and which are no more."""
+    store_motions(store, replayed)
     for one in replayed:
         if one.is_fixed:
             store.mark_fixed(one.find.number, one.engine_version)
         elif one.violation is not None and one.find.fixed_in:
             store.mark_fixed(one.find.number, "")
+
+
+def store_motions(store: Store, replayed: Sequence[Replayed]) -> None:
+    """Of those that break a law, and of which the store has no motion."""
+    for one in replayed:
+        if one.violation is not None and one.simulation is not None and not one.find.trajectory_key:
+            store.hand_over(one.find.number, {}, one.simulation.encoded)
 
 
 def _replayed(

@@ -1,13 +1,17 @@
 """A stored find as a script, and as an issue: simulated again, so that both show what its engine does now."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from validation.engines import engine_of
+from validation.engines.engine import Value
+from validation.records.simulation import Simulation
 from validation.running import kernel_cache, runner
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, RunError
 from validation.running.planning import Request, hello_of, plan_cases
+from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import StoredFind
 from validation.tools.fuzzing.oracles import Violation, judge_scene
@@ -26,34 +30,50 @@ class Exported:
     violation: Violation  # as it is here and now
 
 
-def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
-    """Raises RunError where the engine cannot be used, and ScriptError where it breaks no law here any more, and for
-    what a script cannot express or show.
-    """
-    try:
-        return _exported(find, executor)
-    except ScriptError as error:
-        raise ScriptError(f"find {find.number}: {error}") from None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A find, simulated here and now."""
+
+    find: StoredFind
+    version: str  # of the engine
+    settings: Mapping[str, Value]  # as resolved
+    simulation: Simulation
+
+    def exported(self) -> Exported:
+        """Raises ScriptError where it breaks no law here any more, and for what a script cannot express or show."""
+        find, choice = self.find, engine_of(self.find.engine)
+        refuse(choice.name, find.scene)
+        broken = judge_scene(find.scene, find.dt, self.simulation)
+        if not broken:
+            raise ScriptError(f"{choice.label} breaks no law here any more (it did: {find.message})")
+        violation = broken.get(find.oracle) or next(iter(broken.values()))
+        motion, settings = self.simulation.trajectory, dict(self.settings)
+        script = script_of(choice.name, self.version, find.scene, find.dt, settings, violation, motion)
+        return Exported(script=script, engine=choice.name, version=self.version, violation=violation)
 
 
-def _exported(find: StoredFind, executor: str) -> Exported:
+def shown_by(pool: Executor, find: StoredFind) -> Shown:
+    """Raises RunError where the engine cannot be used, and ScriptError where it declines the scene now."""
     choice = engine_of(find.engine)
-    refuse(choice.name, find.scene)
-    kernel_cache.use_kernel_cache()
     scenario = scenario_from_scene("fuzzed", find.scene)
     request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
-    with executor_at(executor) as pool:
-        hello = hello_of(pool, choice)
-        if "error" in hello:
-            raise RunError(f"{choice.label}: {hello['error']}")
-        (plan,) = plan_cases(pool, [request])
-        if plan.declined is not None:
-            raise ScriptError(f"{choice.label} does not run it any more: {plan.declined}")
-        simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
-    broken = judge_scene(find.scene, find.dt, simulation)
-    if not broken:
-        raise ScriptError(f"{choice.label} breaks no law here any more (it did: {find.message})")
-    violation = broken.get(find.oracle) or next(iter(broken.values()))
-    version, settings = str(hello.get("version", find.engine_version)), dict(plan.case.settings)
-    script = script_of(choice.name, version, find.scene, find.dt, settings, violation, simulation.trajectory)
-    return Exported(script=script, engine=choice.name, version=version, violation=violation)
+    hello = hello_of(pool, choice)
+    if "error" in hello:
+        raise RunError(f"{choice.label}: {hello['error']}")
+    (plan,) = plan_cases(pool, [request])
+    if plan.declined is not None:
+        raise ScriptError(f"{choice.label} does not run it any more: {plan.declined}")
+    simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
+    version = str(hello.get("version", find.engine_version))
+    return Shown(find=find, version=version, settings=plan.case.settings, simulation=simulation)
+
+
+def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
+    """Raises what `shown_by` and `Shown.exported` do, with the number of the find."""
+    try:
+        refuse(engine_of(find.engine).name, find.scene)  # before anything is started
+        kernel_cache.use_kernel_cache()
+        with executor_at(executor) as pool:
+            return shown_by(pool, find).exported()
+    except ScriptError as error:
+        raise ScriptError(f"find {find.number}: {error}") from None

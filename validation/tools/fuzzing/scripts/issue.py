@@ -7,7 +7,7 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
-from validation.report.finds import LAWS
+from validation.report.finds import EXPECTATIONS
 from validation.tools.fuzzing.scripts.export import Exported
 from validation.tools.fuzzing.scripts.parts import ScriptError
 
@@ -35,7 +35,7 @@ def issue_of(exported: Exported) -> str:
     status, printed = run_script(exported.script)
     if status == 0:
         raise ScriptError(f"the script runs, but does not show {exported.violation.oracle!r}: {printed}")
-    law, expected = LAWS[exported.violation.oracle]
+    law, expected = EXPECTATIONS[exported.violation.oracle]
     name = NAMES[exported.engine]
     return f"""# {name} {exported.version}: {exported.violation.message}
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scenarios.forces import Damping
-from scenarios.scene import Scene
+from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import Value
 from validation.engines.shared.embedding import icosphere
 from validation.running.options import RunError
@@ -24,9 +23,9 @@ class ScriptError(RunError):
 class EngineCode:
     """The code that simulates a scene in an engine's own API.
 
-    `state` is the body of a function without arguments, which returns four arrays with a row for each body: positions,
-    orientations, velocities and spins. In space orientations are quaternions w-x-y-z; in the plane the second and
-    fourth are angles and spins, (B,).
+    `state` is the body of a function without arguments, which returns four arrays with a row for each body that is not
+    fixed: positions, orientations, velocities and spins. In space orientations are quaternions w-x-y-z; in the plane
+    the second and fourth are angles and spins, (F,).
     """
 
     title: str  # the engine's name, as its authors write it
@@ -37,6 +36,12 @@ class EngineCode:
     lag: float  # s, time of the velocities minus time of the poses
     spin_of_body: bool = False  # whether spins are in body axes, not in those of the world
     warned: str = '""'  # what the engine says of its state, a Python expression for some words, or none
+    forces: str = ""
+    """Statements that apply `force` (F, D), N, and `torque`, N m, to those bodies for the next step, in world axes."""
+    ahead: float = 0.0  # s: forces are taken at the poses that bodies have so much later at their speed
+    contacts: str = ""
+    """Body of a function that returns the contacts of the last step: a, b, force (D,) N on b, unit normal from a to b.
+    a and b are as the scene numbers bodies and, after them, boundaries. "": there is none."""
 
 
 Settings = dict[str, Value]
@@ -44,24 +49,27 @@ Settings = dict[str, Value]
 
 def refuse_what_no_script_has(scene: Scene) -> None:
     """Raises ScriptError for what no engine's part expresses in this version."""
+    planar = isinstance(scene, PlanarScene)
     given: list[tuple[str, Any]] = [
-        (f"the joint {joint.name!r}", True) for joint in scene.joints
+        (f"the track {joint.name!r}", joint.kind == "track") for joint in scene.joints
     ]  # the first one is named
-    given += [(f"the fixed body {body.name!r}", body.fixed) for body in scene.bodies]
-    given += [
-        (f"the {boundary.kind} {boundary.name!r}", boundary.kind not in ("half-plane", "half-space"))
-        for boundary in scene.boundaries
-    ]
-    given += [
-        ("springs", scene.springs),
-        ("thrusters", scene.thrusters),
-        ("damping", scene.damping != Damping()),
-        ("compliant contacts", scene.contact.compliant),
-        ("groups of bodies", any(body.group for body in scene.bodies)),
-    ]
+    for spring in scene.springs:
+        arms = (spring.anchor_a, () if spring.b is None else spring.anchor_b)
+        off_centre = planar and any(part for arm in arms for part in arm)  # the bits of sine and cosine are ours
+        given += [
+            (f"the spring at {spring.a!r}, which is pulled along a path", spring.anchor_path is not None),
+            (f"the spring off the centre of {spring.a!r} in the plane", off_centre),
+        ]
+    given += [("thrusters", scene.thrusters), ("compliant contacts", scene.contact.compliant)]
     for what, there in given:
         if there:
-            raise ScriptError(f"a script cannot express {what}; what it can: free bodies, half-spaces, gravity")
+            raise ScriptError(
+                f"a script cannot express {what}; what it can: bodies, joints, boundaries, springs, damping, gravity"
+            )
+
+
+def free_bodies(scene: Scene) -> list[int]:
+    return [i for i, body in enumerate(scene.bodies) if not body.fixed]
 
 
 def numbers(given: float | Iterable[float] | np.ndarray[Any, Any]) -> str:
@@ -98,8 +106,11 @@ def variables(names: Iterable[str]) -> list[str]:
 
 TAKEN = frozenset({
     *keyword.kwlist, "space", "world", "pb", "np", "sys", "math", "model", "data", "state", "states", "shape", "bodies",
-    "matrix", "extent", "mass", "up", "fixed", "time", "gravity", "position", "turn", "velocity", "spin", "damping",
-    "mujoco", "pymunk", "rapier", "parameters", "icosphere", "body_in_plane", "print", "range", "len", "zip",
+    "matrix", "extent", "mass", "up", "fixed", "moving", "start", "free", "tree", "wall", "joint", "force",
+    "torque", "made", "ground", "link", "corners", "vertices", "triangles", "around", "contacts", "apart", "step",
+    "time", "gravity", "position", "turn", "velocity", "spin", "damping", "ties", "tie", "turned", "rim", "facets",
+    "facet", "apply_forces", "mujoco", "pymunk", "rapier", "parameters", "icosphere", "body_in_plane", "print",
+    "range", "len", "zip",
 })  # fmt: skip
 
 
@@ -112,6 +123,8 @@ def icosphere_source() -> str:
 def described(body: Any) -> str:
     """body 1: a box of 2 kg"""
     kind = body.shape.kind.replace("convex-mesh", "convex hull").replace("disc", "circle")
+    if body.fixed:
+        return f"{one_line(body.name)}: a fixed {kind}"
     return f"{one_line(body.name)}: {'an' if kind[0] in 'aeiou' else 'a'} {kind} of {body.mass:g} kg"
 
 

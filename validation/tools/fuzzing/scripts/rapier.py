@@ -4,8 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, masses
 from validation.engines.shared.embedding import inertias_in_space, start_in_space, vector_in_space
+from validation.engines.shared.joint_tree import is_effective, non_colliding_pairs
+from validation.engines.shared.maximal_coordinates import joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import spatial_pieces, wall_of
 from validation.tools.fuzzing.scripts.parts import (
@@ -13,11 +16,13 @@ from validation.tools.fuzzing.scripts.parts import (
     ScriptError,
     Settings,
     described,
+    free_bodies,
     numbers,
     one_line,
     variables,
     vertices_of,
 )
+from validation.tools.fuzzing.scripts.walls import ROUND, mesh_source
 
 PARAMETERS = (
     "num_solver_iterations", "num_internal_pgs_iterations", "num_internal_stabilization_iterations",
@@ -26,15 +31,6 @@ PARAMETERS = (
 )  # fmt: skip
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of its cylinder, which stands along y
 
-BACK_INTO_THE_PLANE = """
-def step():
-    \"\"\"Bodies may move along z, by what single precision makes of it: that is taken back.\"\"\"
-    world.step()
-    for body in (world.rigid_bodies[handle] for handle in bodies):
-        if abs(body.translation.z) > {limit}:
-            (x, y, _), (vx, vy, _) = body.translation, body.linvel
-            body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
-"""
 OUT_OF_PLANE = 1e-9  # m, that a planar body may be before it is put back
 STATE = """
 handles = [world.rigid_bodies[body] for body in bodies]
@@ -49,18 +45,80 @@ return position[:, :2], angle, velocity[:, :2], spin[:, 2]
 """
 
 
+# Axes that a joint locks; x is that of the joint.
+LOCKED = {
+    "revolute": "rapier.JointAxesMask.LIN_Y | rapier.JointAxesMask.LIN_Z",
+    "prismatic": "rapier.JointAxesMask.LIN_Y | rapier.JointAxesMask.ANG_Z",
+    "ball": "rapier.JointAxesMask.LIN_AXES",
+    "hinge": "rapier.JointAxesMask.LOCKED_REVOLUTE_AXES",
+    "slider": "rapier.JointAxesMask.LOCKED_PRISMATIC_AXES",
+}
+FORCES = """
+for handle, f, t in zip(bodies, force.tolist(), torque.tolist()):
+    world.rigid_bodies[handle].add_force({force})
+    world.rigid_bodies[handle].add_torque({torque})
+"""
+APART = """
+class PassThrough:
+    \"\"\"Which bodies do not meet.\"\"\"
+
+    def filter_contact_pair(self, context):
+        pair = sorted(int(context.colliders[one].user_data) for one in (context.collider1, context.collider2))
+        return None if pair in {pairs} else rapier.SolverFlags.COMPUTE_IMPULSES
+
+    def filter_intersection_pair(self, context):
+        return True
+
+    def modify_solver_contacts(self, context):
+        pass
+
+
+world.physics_hooks = PassThrough()
+"""
+
+
 def engine_code(scene: Scene, dt: float, settings: Settings, version: str) -> EngineCode:
     planar = isinstance(scene, PlanarScene)
-    back = ["", BACK_INTO_THE_PLANE.format(limit=OUT_OF_PLANE).rstrip()] if planar else []
+    pairs = [list(pair) for pair in non_colliding_pairs(scene)]
+    apart = [APART.replace("{pairs}", repr(pairs))] if pairs else []
+    made = [
+        *_engine(scene, dt, settings),
+        *apart,
+        *_bodies(scene, settings, planar),
+        *_grounds(scene, settings),
+        *_joints(scene),
+        *_step(scene, planar),
+    ]
+    push = {"force": "(*f, 0.0)", "torque": "(0.0, 0.0, t)"} if planar else {"force": "tuple(f)", "torque": "tuple(t)"}
     return EngineCode(
         title="Rapier (rapier3d)",
         imports=("import numpy as np", "import rapier3d as rapier"),
-        build="\n".join([*_engine(scene, dt, settings), *_bodies(scene, settings, planar), *_grounds(scene), *back]),
-        step="step()" if planar else "world.step()",
+        build="\n".join(made),
+        step="step()" if _step(scene, planar) else "world.step()",
         state=STATE + (IN_PLANE if planar else IN_SPACE),
         warned='"" if world.quarantine.is_empty() else "put a body out of the world: its state was not finite"',
         lag=-dt / (2 * int(settings["num_solver_iterations"])),
+        forces=FORCES.format(**push),
     )
+
+
+def _step(scene: Scene, planar: bool) -> list[str]:
+    """The function `step`, where a step is more than the engine's own."""
+    lines = []
+    if has_applied_forces(scene):
+        lines += [
+            "    for body in (world.rigid_bodies[handle] for handle in bodies):",
+            "        body.reset_forces()",
+            "        body.reset_torques()",
+        ]
+    if planar:  # bodies may move along z, by what single precision makes of it: that is taken back
+        lines += [
+            "    for body in (world.rigid_bodies[handle] for handle in bodies):",
+            f"        if abs(body.translation.z) > {OUT_OF_PLANE}:  # what single precision makes of it",
+            "            (x, y, _), (vx, vy, _) = body.translation, body.linvel",
+            "            body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)",
+        ]
+    return ["", "def step():", "    world.step()", *lines] if lines else []
 
 
 def _engine(scene: Scene, dt: float, settings: Settings) -> list[str]:
@@ -86,29 +144,61 @@ def _bodies(scene: Scene, settings: Settings, planar: bool) -> list[str]:
     bodies: tuple[Any, ...] = scene.bodies
     for i, body in enumerate(bodies):
         calls = [
-            f".position(rapier.Isometry3({numbers(position[i])}, rapier.Rotation3{numbers(orientation[i])}))",
+            f".position({_pose(position[i], orientation[i])})",
             ".can_sleep(False)",
-            f".linvel({numbers(velocity[i])}).angvel({numbers(spin[i])})",
-            f".additional_mass_properties(rapier.MassProperties((0.0, 0.0, 0.0), {numbers(mass[i])}, "
-            f"{numbers(inertia[i])}))",
-            f".allow_fast_rotation({bool(settings['allow_fast_rotation'])})"
-            f".gyroscopic_forces({bool(np.ptp(inertia[i]) > 0.0)})",
         ]
-        if planar:
+        if not body.fixed:
+            calls += [
+                f".linvel({numbers(velocity[i])}).angvel({numbers(spin[i])})",
+                f".additional_mass_properties(rapier.MassProperties((0.0, 0.0, 0.0), {numbers(mass[i])}, "
+                f"{numbers(inertia[i])}))",
+                f".allow_fast_rotation({bool(settings['allow_fast_rotation'])})"
+                f".gyroscopic_forces({bool(np.ptp(inertia[i]) > 0.0)})",
+            ]
+        if planar and not body.fixed:
             calls.append(".locked_axes(rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y)")
         pieces = spatial_pieces(body.shape, int(settings["ellipsoid_subdivisions"]))
         colliders = ", ".join(_collider(body.shape, piece, settings) + _pair_law(scene, i) for piece in pieces)
         lines += [
             f"# {described(body)}",
             f"{names[i]} = world.add_body(",
-            "    rapier.RigidBody.dynamic()",
+            f"    rapier.RigidBody.{'fixed' if body.fixed else 'dynamic'}()",
             *(f"    {call}" for call in calls[:-1]),
             f"    {calls[-1]},",
             f"    [{colliders}],",
             ")",
             "",
         ]
-    return [*lines, f"bodies = [{', '.join(names)}]", ""]
+    lines += ["ground = world.add_body(rapier.RigidBody.fixed())  # the world, for joints"] if scene.joints else []
+    return [*lines, f"bodies = [{', '.join(names[i] for i in free_bodies(scene))}]", ""]
+
+
+def _pose(position: Any, orientation: Any) -> str:
+    return f"rapier.Isometry3({numbers(position)}, rapier.Rotation3{numbers(orientation)})"
+
+
+def _joints(scene: Scene) -> list[str]:
+    names, lines = variables(body.name for body in scene.bodies), []
+    joints: tuple[Any, ...] = scene.joints
+    for joint in joints:
+        if not is_effective(scene, joint):
+            continue
+        f = joint_frames(scene, joint)
+        if joint.kind == "rope":
+            made = f"rapier.RopeJoint.builder({joint.length!r})"
+            ends = f".local_anchor1({numbers(f.anchor_a)}).local_anchor2({numbers(f.anchor_b)})"
+        else:
+            made = f"rapier.GenericJoint.builder({LOCKED[joint.kind]})"
+            first, second = _pose(f.anchor_a, f.frame_a), _pose(f.anchor_b, f.frame_b)
+            ends = f"\n    .local_frame1({first})\n    .local_frame2({second})\n    "
+        other = "ground" if f.b is None else names[f.b]
+        lines += [
+            f"# {one_line(joint.name)}: a {joint.kind} joint",
+            f"joint = ({made}{ends}.contacts_enabled(True).build())",
+            f"world.impulse_joints.insert({names[f.a]}, {other}, joint)",
+            "",
+        ]
+    return lines
 
 
 def _collider(shape: Any, piece: Any, settings: Settings) -> str:
@@ -134,22 +224,31 @@ def _pair_law(scene: Scene, member: int) -> str:
     if friction is None or restitution is None:
         raise ScriptError("a script cannot express friction or restitution that no product of two values gives")
     product = "rapier.CoefficientCombineRule.MULTIPLY"
+    hooked = "rapier.ActiveHooks.FILTER_CONTACT_PAIRS"
+    hooks = f"\n        .user_data({member}).active_hooks({hooked})" if non_colliding_pairs(scene) else ""
     return (
-        f".density(0.0)\n        .friction({numbers(friction[member])}).friction_combine_rule({product})"
+        f".density(0.0){hooks}\n        .friction({numbers(friction[member])}).friction_combine_rule({product})"
         f"\n        .restitution({numbers(restitution[member])}).restitution_combine_rule({product})"
     )
 
 
-def _grounds(scene: Scene) -> list[str]:
+def _grounds(scene: Scene, settings: Settings) -> list[str]:
     lines = []
-    for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
-        wall = wall_of(boundary, {})
-        assert wall.normal is not None
+    boundaries: tuple[Any, ...] = scene.boundaries
+    for j, boundary in enumerate(boundaries, start=len(scene.bodies)):
+        if boundary.kind in ROUND:
+            origin = vector_in_space(boundary.center)
+            lines += mesh_source(boundary, settings, inwards=True)
+            shape = "trimesh(vertices.astype(np.float32), triangles.astype(np.uint32))"
+        else:
+            wall = wall_of(boundary, {})
+            assert wall.normal is not None
+            origin, shape = wall.origin, f"halfspace({numbers(wall.normal)})"
+            lines.append(f"# {one_line(boundary.name)}")
         lines += [
-            f"# {one_line(boundary.name)}",
             "world.add_collider(",
-            f"    rapier.Collider.halfspace({numbers(wall.normal)})",
-            f"        .translation({numbers(wall.origin)}){_pair_law(scene, j)}",
+            f"    rapier.Collider.{shape}",
+            f"        .translation({numbers(origin)}){_pair_law(scene, j)}",
             ")",
             "",
         ]

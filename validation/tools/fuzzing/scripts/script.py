@@ -4,18 +4,23 @@ import importlib
 import textwrap
 from typing import Any
 
-from scenarios.scene import PlanarScene, Scene
+from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.tools.fuzzing.oracles import Violation, energy_allowed
-from validation.tools.fuzzing.scripts.faults import LIMIT, Find, closing_of
+from validation.tools.fuzzing.scripts.closing import Find
+from validation.tools.fuzzing.scripts.faults import LIMIT, closing_of
+from validation.tools.fuzzing.scripts.forces import force_source
 from validation.tools.fuzzing.scripts.parts import (
     EngineCode,
     ScriptError,
     Settings,
+    free_bodies,
     icosphere_source,
+    numbers,
     one_line,
     refuse_what_no_script_has,
+    rows,
 )
 
 ENGINES = ("mujoco", "pybullet", "rapier", "pymunk", "box2d")
@@ -72,28 +77,73 @@ def written(find: Find, version: str) -> str:
     """As `script_of`, of an engine's part that is there."""
     part, scene, dt, violation = find.engine, find.scene, find.dt, find.violation
     closing, hangs = closing_of(find), violation.oracle == "broken"
-    cut = "icosphere(" in part.build
-    imports = [f"import {name}" for name, wanted in (("faulthandler", hangs), ("math", cut), ("sys", True)) if wanted]
+    cut, forces = "icosphere(" in part.build, force_source(scene, part)
+    source = "".join((part.build, forces))
+    wanted = {"faulthandler": hangs, "math": cut or "math." in source, "sys": True}
+    imports = [f"import {name}" for name, there in wanted.items() if there]
     steps = step_count(scene, dt)
-    turns = "angles" if isinstance(scene, PlanarScene) else "quaternions w-x-y-z"
-    reads = f'def state():\n    """Positions, {turns}, velocities and spins of all bodies."""\n'
     blocks = [
         f'"""{part.title} {one_line(version)}: {one_line(violation.message)}\n\nExit status 1 if so, else 0.\n"""',
         "\n".join(imports),
         "\n".join(part.imports),
         *(["\n" + icosphere_source()] if cut else []),
         part.build.strip("\n") + "\n",
-        reads + textwrap.indent(part.state.strip("\n"), "    ") + "\n",
+        _reading(scene, part),
+        *([_contacts(part)] if closing.watched else []),
+        *([forces] if forces else []),
         *(function.strip("\n") + "\n" for function in closing.functions),
         f"# {steps} steps of {dt:.6g} s",
     ]
     loop = [
         *([f"faulthandler.dump_traceback_later({LIMIT}, exit=True)  # where a step does not end"] if hangs else []),
         "states = [state()]",
+        *(["reported = [[]]  # contacts of each step"] if closing.watched else []),
         f"for _ in range({steps}):",
+        *(["    apply_forces()"] if forces else []),
         f"    {part.step}",
         "    states.append(state())",
+        *(["    reported.append(contacts())"] if closing.watched else []),
         "",
         closing.text.strip("\n"),
     ]
     return "\n\n".join(blocks) + "\n" + "\n".join(loop) + "\n"
+
+
+def _reading(scene: Scene, part: EngineCode) -> str:
+    """The function `state`, of all bodies: what is fixed stays where it is."""
+    planar, free = isinstance(scene, PlanarScene), free_bodies(scene)
+    what = f"Positions, {'angles' if planar else 'quaternions w-x-y-z'}, velocities and spins of all"
+    body = textwrap.indent(part.state.strip("\n"), "    ") + "\n"
+    if len(free) == len(scene.bodies):
+        return f'def state():\n    """{what} bodies."""\n{body}'
+    if isinstance(scene, PlanarScene):
+        pose, twist = planar_start(scene)
+        start = [rows(pose[:, :2]), numbers(pose[:, 2]), rows(twist[:, :2]), numbers(twist[:, 2])]
+    else:
+        start = [rows(one) for one in spatial_start(scene)]
+    parts = "".join(f"    np.array({one}),\n" for one in start)
+    return f'''def moving():
+    """{what} bodies that are not fixed."""
+{body}
+
+START = [  # of all
+{parts}]
+
+
+def state():
+    """Likewise, of all bodies."""
+    whole = [part.copy() for part in START]
+    for part, now in zip(whole, moving()):
+        part[{free}] = now
+    return whole
+'''
+
+
+def _contacts(part: EngineCode) -> str:
+    if not part.contacts:
+        raise ScriptError(f"a script does not read the contact forces of {part.title}")
+    body = textwrap.indent(part.contacts.strip("\n"), "    ")
+    return f'''def contacts():
+    """Contacts of the last step: body or boundary a, b, force on b, unit normal from a to b."""
+{body}
+'''
