@@ -341,7 +341,7 @@ def test_a_script_shows_its_fault_by_a_value_and_by_its_exit_status(
 def test_a_force_outside_the_friction_cone_is_shown_by_what_the_engine_reports(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """Friction 0.5: 2 N across 1 N is 0.67 of the force outside, and 0.4 N is inside."""
+    """Friction 0.5, for 1 s: 2 N across 1 N is 0.67 of the force outside, and 0.4 N is inside."""
     surface = {"friction": 0.5}
     data = json.loads(spatial(BALL | surface).model_dump_json())
     data["boundaries"][0] |= surface
@@ -350,7 +350,9 @@ def test_a_force_outside_the_friction_cone_is_shown_by_what_the_engine_reports(
         where = {"position": "[(0.0, 0.0, 0.5)]", "contacts": contacts}
         found, printed = shown(parse_scene(data), "outside the friction cone", ("ball", "ground"), capfd, **where)
         assert found == status
-        assert f"a force of 1 N along the normal and {across:g} N across it; friction 0.5 allows 0.5 N" in printed
+        assert (
+            f"impulses of 1 N s along the normal and {across:g} N s across it; friction 0.5 allows 0.5 N s" in printed
+        )
 
 
 @pytest.mark.parametrize("lag", [-0.005, 0.005])

@@ -72,25 +72,32 @@ def off_line(way, axis):
 
 
 def outside_the_cone(find: Find) -> Closing:
-    """The contact whose force is furthest outside its cone, of those that the engine itself reports."""
+    """The pair whose impulses, added up over all steps, are furthest outside its cone, as the engine itself reports."""
     scene = find.scene
     members: tuple[Any, ...] = (*scene.bodies, *scene.boundaries)
     names = [one_line(member.name) for member in members]
     table = [[scene.pair_law(a, b)[0] if a is not b else 0.0 for b in members] for a in members]
-    text = f"""# Friction of each pair, and by how much of its size a contact force is outside the cone of that
+    text = f"""# Impulses of each pair over all steps, along the normal, across it and in size; friction of each pair
 names = {names}
 friction = {table}
-worst = (-1.0, 0, 0, 0, 0.0, 0.0)
-for k, contacts_now in enumerate(reported):
+impulses = {{}}
+for contacts_now in reported:
     for a, b, force, normal in contacts_now:
         pressing = force @ normal
         rubbing = np.linalg.norm(force - pressing * normal)
-        size = max(np.linalg.norm(force), 1e-12)
-        outside = max(rubbing - friction[a][b] * max(pressing, 0.0), -pressing) / size
-        worst = max(worst, (outside, k, a, b, pressing, rubbing))
-outside, k, a, b, pressing, rubbing = worst
-print(f"{{names[a]}} and {{names[b]}}: after {{k * {find.dt!r}:.4g}} s the engine reports a force of "
-      f"{{pressing:.4g}} N along the normal and {{rubbing:.4g}} N across it; friction {{friction[a][b]:.4g}} allows "
-      f"{{friction[a][b] * max(pressing, 0.0):.4g}} N")
+        now = {find.dt!r} * np.array([pressing, rubbing, np.linalg.norm(force)])
+        impulses[a, b] = impulses.get((a, b), np.zeros(3)) + now
+outside, pair = -1.0, None
+for (a, b), (pressing, rubbing, size) in impulses.items():
+    share = (rubbing - friction[a][b] * max(pressing, 0.0)) / max(size, 1e-12)
+    outside, pair = max((outside, pair), (share, (a, b)), key=lambda one: one[0])
+if pair is None:
+    print("the engine reports no contact")
+else:
+    a, b = pair
+    pressing, rubbing, _ = impulses[pair]
+    print(f"{{names[a]}} and {{names[b]}}: over all steps the engine reports impulses of {{pressing:.4g}} N s "
+          f"along the normal and {{rubbing:.4g}} N s across it; friction {{friction[a][b]:.4g}} allows "
+          f"{{friction[a][b] * max(pressing, 0.0):.4g}} N s")
 """
     return Closing(text=text + finished(f"outside > {CONE_SHARE}"), watched=True)
