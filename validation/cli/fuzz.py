@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import click
@@ -62,7 +63,7 @@ def command(
     from scenarios.catalogue import canonical_suite, scenario_of
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
-    from validation.report.finds import find_line, search_line
+    from validation.report.finds import find_line, render_relations, search_line
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
@@ -87,6 +88,8 @@ def command(
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
             spent = (search.tried, search.declined, search.wall)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
+            if search.related:
+                click.echo(render_relations({about: astuple(tally) for about, tally in search.related.items()}))
             found += len(finds)
             if search.stopped:
                 click.echo(f"stopped: {found} found so far, and stored.   Go on: upright fuzz{db_option}", err=True)

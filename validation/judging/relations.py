@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.scenario import Scenario
@@ -127,3 +127,34 @@ def _speeds(states: Trajectory, scene: Scene) -> Array:
 def _sizes(states: Trajectory, scene: Scene) -> Array:
     """(S, 1, 1) m: how far the furthest point is from the origin."""
     return np.asarray((length(states.position) + _radius(scene)).max(axis=1))[:, None, None]
+
+
+# --- motions --------------------------------------------------------------------------------------------------------
+
+
+def accuracy(agree: Agreement, round_off: float) -> float:
+    """Relative, of one step's numbers; 0: to the bit."""
+    if agree == "bits":
+        return 0.0
+    return math.sqrt(round_off) if agree == "minimum" else round_off
+
+
+def run_limits(
+    steps: Indices, size: Array, speed: Array, share: float, dt: float, spread: Array | None = None
+) -> Array:
+    """(S,) m/s: how far apart (`distance`) two ways of a motion may be after so many steps, (S,).
+
+    a (X / dt (1 + k) + V (1 + k)^2) + (1 + k) E:  a the `share` to which one step is known, X the largest coordinate,
+    m, and V the fastest speed, m/s, so far, both (S,). Each of k steps adds such an error of position and of velocity,
+    the latter grows into the position (Higham 2002, sec. 4.2). E (S,) m/s: how far starts that differ by that share
+    have come apart, which is the growth of the first error; no later one has grown further.
+    """
+    k = 1.0 + steps
+    known = share * (size / dt * k + speed * k * k)
+    return np.asarray(known if spread is None else known + k * np.maximum.accumulate(spread))
+
+
+def first_order_limits(steps: Indices, speed: Array, gravity: float, dt: float) -> Array:
+    """(S,) m/s: likewise, how differently bodies may have moved at half the step: they meet what they meet up to a step
+    later, by which they get twice their way in a step further, and fall by g dt t more."""
+    return np.asarray(2.0 * np.maximum.accumulate(speed) + gravity * dt * (1.0 + steps))

@@ -55,7 +55,8 @@ def excess(related: Sequence[Related]) -> Measurement:
 
 def _promises(run: OpenRun, plan: Plan) -> bool:
     hello = engine_remotes(run.pool, {plan.word})[plan.word].hello or {}
-    return bool(hello.get("relations")) and "set_state" in hello.get("abilities", ())
+    of_a_step = any(one["change"] is None for one in hello.get("relations", ()))
+    return of_a_step and "set_state" in hello.get("abilities", ())
 
 
 def _pair(run: OpenRun, plan: Plan, baseline: Baseline, result: Result) -> Pair | None:

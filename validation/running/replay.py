@@ -172,7 +172,8 @@ class _Asked:
         """Those that both sides declare, by name, and that the step again is the same."""
         old, new = (engine_remotes(pool, {plan.word})[plan.word].hello or {} for plan in pair[0])
         shared = {given["name"] for given in new["relations"]}
-        found = [Relation(**given) for given in old["relations"] if given["name"] in shared]
+        both = [Relation(**given) for given in old["relations"] if given["name"] in shared]
+        found = [one for one in both if one.change is None]
         return cls(
             plans=pair[0],
             relations=(SAME_AGAIN, *(one for one in found if one.cheap or all_of_them)),

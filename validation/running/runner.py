@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from scenarios.scenario import Scenario
-from scenarios.scene import write_scene
+from scenarios.scene import Scene, write_scene
 from validation.engines.answers import spoiled
 from validation.records.case import Case, Result
 from validation.records.measurement import Measurement
@@ -140,10 +140,16 @@ def _most_open(pool: Executor, limits: Limits) -> int:
 
 
 def simulate_unplanned(
-    pool: Executor, request: Request, profile: str, limits: Limits, exercise: dict[str, Any] | None = None
+    pool: Executor,
+    request: Request,
+    profile: str,
+    limits: Limits,
+    exercise: dict[str, Any] | None = None,
+    *,
+    before: Scene | None = None,
 ) -> Simulation:
     """As `ask_unplanned`, and waited for."""
-    number = ask_unplanned(pool, request, profile, limits, exercise)
+    number = ask_unplanned(pool, request, profile, limits, exercise, before=before)
     while True:
         for reply in pool.wait():
             if reply.id == number:
@@ -158,11 +164,13 @@ def ask_unplanned(
     exercise: dict[str, Any] | None = None,
     *,
     measured: bool = False,
+    before: Scene | None = None,
 ) -> int:
     """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
 
     `exercise`: of an ability of the engine (`validation.engines.answers`), in place of the plain motion. `measured`: on
-    other machines it is measured there; here the motion has to be given to `ask_measuring`.
+    other machines it is measured there; here the motion has to be given to `ask_measuring`. `before`: a scene that the
+    process simulates first, with the same settings.
     """
     remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
     header = {
@@ -175,6 +183,8 @@ def ask_unplanned(
     }
     if measured and pool.elsewhere:
         header["measure"] = _measuring(request.scenario)
+    if before is not None:
+        header["before"] = write_scene(before, indent=None)
     return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
 
 

@@ -18,6 +18,7 @@ from Box2D import __version__, b2_maxPolygonVertices, b2PolygonShape
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.world import SKIN, World, most_facets, record_is_known
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.relations import repeats
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
@@ -51,6 +52,7 @@ class Box2D(SteppingEngine):
     name = "box2d"
     version = __version__
     round_off = SINGLE
+    relations = repeats("it reproduces any simulation, for the same input and binary; FAQ, Is Box2D deterministic?")
     settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

@@ -42,7 +42,7 @@ from validation.engines.mujoco.model import (
     MULTICCD_BY_DEFAULT,
     build_model,
 )
-from validation.engines.relations import Relation
+from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
@@ -118,6 +118,7 @@ RELATIONS = (
         promise="the problem is convex and has one minimum; Computation, algorithms",
         cheap=False,
     ),
+    *repeats("a step is a function of the integration state; Programming, integration state"),
 )
 
 LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}

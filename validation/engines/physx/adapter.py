@@ -30,6 +30,7 @@ import scipy.optimize  # noqa: F401  the means of pairs are found with it: impor
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -98,11 +99,22 @@ if hasattr(physx.PhysxRigidDynamicComponent, "max_angular_velocity"):  # SAPIEN 
     SETTINGS["max_angular_velocity"] = Setting(default=100.0, low=1e-3, high=1e12, doc="faster spin is cut off, rad/s")
     FAIR["max_angular_velocity"] = 1e6
 
+RELATIONS = (
+    *repeats("actors that are inserted in one order into a new scene move alike; PxSceneFlag, enhanced determinism"),
+    *unchanged_when(
+        "joined by a body far away",
+        agree="bits",
+        promise="actors that do not interfere change nothing; PxSceneFlag, enhanced determinism",
+        settings={"enable_enhanced_determinism": True},
+    ),
+)
+
 
 class PhysX(SteppingEngine):
     name = "physx"
     version = importlib.metadata.version("sapien")
     round_off = SINGLE
+    relations = RELATIONS
     settings, fair = SETTINGS, FAIR
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

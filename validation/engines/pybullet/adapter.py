@@ -40,6 +40,7 @@ from scenarios.scene import Scene, features
 from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
 from validation.engines.pybullet.world import Built
+from validation.engines.relations import repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import loop_fault, start_fault
@@ -97,6 +98,10 @@ class PyBullet(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
+    relations = repeats(
+        "pairs are sorted to be deterministic; Quickstart guide, setPhysicsEngineParameter",
+        {"deterministic_overlapping_pairs": True},
+    )
     abilities = able(
         set_state="to round-off in flight; impulses of contacts start from zero",
         apply_force="at the position that the step starts from",

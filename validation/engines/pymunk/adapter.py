@@ -20,6 +20,7 @@ import numpy as np
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pymunk.world import World
+from validation.engines.relations import repeats
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
@@ -52,6 +53,7 @@ class Pymunk(SteppingEngine):
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE
+    relations = repeats("one thread is the default, to keep simulations deterministic; API reference, Space.threads")
     abilities = able(
         set_state="bit for bit in flight; impulses of contacts and joints start from zero",
         apply_force="at the position that the step starts from",

@@ -37,6 +37,7 @@ from rapier3d import JointAxesMask as Axes
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.relations import repeats
 from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
@@ -112,6 +113,9 @@ class Rapier(SteppingEngine):
     name = "rapier"
     version = importlib.metadata.version("rapier3d")
     round_off = SINGLE
+    relations = repeats(
+        "the same simulation on one machine, by one build, has the same results; User guide, determinism"
+    )
     settings = SETTINGS
     profiles = ("default", "fair")
     takes, because = TAKES, BECAUSE

@@ -25,6 +25,7 @@ import numpy as np
 import reference_engine as library
 from reference_engine import ContactForceError, LocatedMotion, UnresolvedContact, WorldError
 from reference_engine.array_types import Array, Indices
+from reference_engine.planar.projection import GAP_ROUND_OFF
 from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
@@ -33,6 +34,7 @@ from validation.engines.reference import compliant as reference_compliant
 from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
 from validation.engines.reference import mechanisms as reference_mechanisms
+from validation.engines.relations import NAMES, repeats, unchanged_when
 from validation.engines.shared.planar_model import world_of
 from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS, not_taken
@@ -68,6 +70,15 @@ OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
+EXACT = unchanged_when(
+    *(change for change in NAMES if change not in ("run again", "run after another scene")),
+    agree="round-off",
+    promise="motions are exact to a stated bound",
+    feature="planar",
+    without="restitution",
+)
+"""Of motions without a time step. Where bodies strike one another in turn without end, which impacts count as one is
+decided by a gap that grows with the extent of the scene, so another extent may give another motion."""
 
 
 class Reference:
@@ -76,7 +87,9 @@ class Reference:
     settings = SETTINGS
     profiles = ("default", "fair")
     takes = TAKES
+    round_off = GAP_ROUND_OFF
     same_bits_everywhere = True  # `tests/repository/test_bits.py`
+    relations = (*repeats("one program, one input, one motion; README"), *EXACT)
     abilities: ClassVar[Mapping[Ability, Able]] = {
         "set_state": Able(works=False, note="it has no steps to go on from: a scene may start from the state"),
         "apply_force": Able(works=False, note="it has no steps: a scene's thrusters push, over any time"),

@@ -1,13 +1,15 @@
 """What a forked child of an engine's server answers: a plan, a simulation, a replay, or one that runs on request."""
 
+import json
 import os
 import time
 import traceback
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from scenarios.scene import Scene
+from scenarios.scene import Scene, parse_scene
 from validation.engines import in_a_line, message_of
 from validation.engines.answers import declined, exercised, plain, simulated, spoiled
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
@@ -33,6 +35,9 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
         return pack({"outcome": found.get("outcome", "crashed"), "reason": reason})
     if reason := found.get("declined"):
         return pack({"outcome": "declined", "reason": reason})
+    if before := request.get("before"):
+        with suppress(Exception):  # whatever becomes of it
+            engine.simulate(parse_scene(json.loads(before)), request["dt"], found["settings"])
     return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
 
 

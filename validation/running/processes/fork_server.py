@@ -7,6 +7,7 @@ Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
+    the same with "before": a scene that is simulated first, in the same process, of which nothing is answered
     {"id", "dt", "replay": settings, "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason"} + states
     {"id", "dt", "settings", "live": steps of a frame}  ->  {"id", "more"} + frames, and so on (`live`)
     {"to": id, "until", "springs", "thrusters"} moves that one on;  {"to": id, "end"} ends it, or any other

@@ -27,9 +27,11 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
+from validation.tools.fuzzing.comparing import EVERY, Comparisons, Tally
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
+from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_with_twin, typed
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
@@ -46,7 +48,7 @@ Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
 class Fault:
     """A law that an engine broke in a scene."""
 
-    oracle: str  # one of ORACLES
+    oracle: str  # one of ORACLES, or of a relation (`pairs.oracle_of`)
     message: str  # with values
     scene: Scene
     dt: float
@@ -75,6 +77,8 @@ class Search:
     wall: float = 0.0
     stopped: bool = False  # by Ctrl-C
     faults: list[Fault] = field(default_factory=list)
+    related: dict[tuple[str, bool], Tally] = field(default_factory=dict)
+    """By relation, and whether it is promised: in how many scenes it was tried, and holds."""
 
 
 @contextmanager
@@ -125,9 +129,12 @@ class Fuzzer:
         self._verdicts: dict[Key, Broken] = {}
         self._open: dict[int, tuple[Trial, Simulation | None]] = {}  # by the id of the question; measured: its motion
         self._tries = 0  # that are left for the fault at hand
+        self._shrunk: Fault | None = None  # which that is
+        self.comparisons = Comparisons[Trial](self._ask_twin, self._compared)
         self.profile = profile
         self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
-        table = hello_of(pool, engine).get("table", {})
+        hello = hello_of(pool, engine)
+        self.relations, table = Relations.of(hello), hello.get("table", {})
         self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
 
     @property
@@ -181,9 +188,10 @@ class Fuzzer:
     def shrunk(self, fault: Fault) -> Fault:
         """The simplest scene that breaks the same law, as far as the time and `MOST_TRIES` go."""
         self._verdicts.clear()
-        self._tries = MOST_TRIES
+        self._tries, self._shrunk = MOST_TRIES, fault
         while (simpler := self._simpler(fault)) is not None:
             fault = simpler
+        self._shrunk = None
         return fault
 
     def _simpler(self, fault: Fault) -> Fault | None:
@@ -211,25 +219,40 @@ class Fuzzer:
         key = _key(trial)
         if key in self._verdicts or any(key == _key(other) for other, _ in self._open.values()):
             return
-        while sum(motion is None for _, motion in self._open.values()) >= self.pool.at_once(self.limits.workers):
+        while self._free <= 0:
             self._hear()
-        left = self.deadline - self.clock()
-        limits = replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
-        request = self._request(*trial)
-        number = runner.ask_unplanned(self.pool, request, self.profile or "", limits, measured=True)
+        number = runner.ask_unplanned(
+            self.pool, self._request(*trial), self.profile or "", self._time_left, measured=True
+        )
         self._open[number] = trial, None
 
+    @property
+    def _free(self) -> int:
+        """How many more simulations may run now."""
+        running = len(self.comparisons.open) + sum(motion is None for _, motion in self._open.values())
+        return self.pool.at_once(self.limits.workers) - running
+
+    @property
+    def _time_left(self) -> Limits:
+        left = self.deadline - self.clock()
+        return replace(self.limits, time_limit=min(SCENE_LIMIT, max(0.1, left)))
+
     def _hear_all(self) -> None:
-        while self._open:
+        while self._open or self.comparisons.open:
             self._hear()
 
     def _hear(self) -> None:
         for reply in self.pool.wait():
+            if self.comparisons.take(reply):
+                continue
             trial, motion = self._open.pop(reply.id)
             if motion is not None:
                 self._take(trial, motion, reply.header)
             else:
                 self._simulated(trial, reply)
+        if self.is_over:
+            self.comparisons.give_up()
+        self.comparisons.ask_next(self._free)
 
     def _simulated(self, trial: Trial, reply: Reply) -> None:
         simulation = runner.simulation_of(reply)
@@ -258,6 +281,35 @@ class Fuzzer:
         else:
             broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
+        if not broken and simulation.trajectory is not None and is_resolved(*trial[:2]):
+            self._compare(trial, simulation)
+
+    # --- with a twin ---
+
+    def _compare(self, trial: Trial, simulation: Simulation) -> None:
+        """Some scenes, by what they are; of a fault that is shrunk each, by the fault's own relation, if it has one."""
+        number = int(content_hash(trial[0])[:8], 16)
+        if self._shrunk is not None:
+            relation = self.relations.by_oracle(self._shrunk.oracle, trial[0])
+        else:
+            relation = self.relations.chosen(trial[0], number // EVERY) if number % EVERY == 0 else None
+        if relation is not None:
+            self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
+
+    def _ask_twin(self, trial: Trial, asked: Asked) -> int:
+        request = self._request(asked.scene, asked.dt, (*trial[2], *typed(asked.settings)))
+        return runner.ask_unplanned(self.pool, request, self.profile or "", self._time_left, before=asked.before)
+
+    def _compared(self, trial: Trial, compared: Compared) -> None:
+        if compared.violation is not None:
+            self._verdicts[_key(trial)] = {compared.violation.oracle: compared.violation}
+        if self._shrunk is None:
+            relation = compared.relation
+            about = relation.change or relation.name, relation in self.relations.promised
+            tally = self.search.related.setdefault(about, Tally())
+            tally.scenes += 1
+            tally.in_a_step += compared.in_a_step
+            tally.in_the_run += compared.in_the_run
 
     # --- what is drawn ---
 

@@ -15,6 +15,7 @@ from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import StoredFind
 from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.pairs import is_of_a_pair
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.scripts.script import refuse, script_of
 from validation.tools.fuzzing.search import SCENE_LIMIT
@@ -42,7 +43,7 @@ class Shown:
     def exported(self) -> Exported:
         """Raises ScriptError where it breaks no law here any more, and for what a script cannot express or show."""
         find, choice = self.find, engine_of(self.find.engine)
-        refuse(choice.name, find.scene)
+        _refuse(find)
         broken = judge_scene(find.scene, find.dt, self.simulation)
         if not broken:
             raise ScriptError(f"{choice.label} breaks no law here any more (it did: {find.message})")
@@ -68,10 +69,16 @@ def shown_by(pool: Executor, find: StoredFind) -> Shown:
     return Shown(find=find, version=version, settings=plan.case.settings, simulation=simulation)
 
 
+def _refuse(find: StoredFind) -> None:
+    if is_of_a_pair(find.oracle):
+        raise ScriptError(f"{find.oracle!r} compares two simulations, which no script does; --scene has the first")
+    refuse(engine_of(find.engine).name, find.scene)
+
+
 def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
     """Raises what `shown_by` and `Shown.exported` do, with the number of the find."""
     try:
-        refuse(engine_of(find.engine).name, find.scene)  # before anything is started
+        _refuse(find)  # before anything is started
         kernel_cache.use_kernel_cache()
         with executor_at(executor) as pool:
             return shown_by(pool, find).exported()

@@ -1,0 +1,279 @@
+"""Relations as oracles: a scene and its twin (`twins`) simulated by one engine, and whether both move alike.
+
+What the engine's documents promise is an oracle, and a fault where it does not hold; all other relations are
+properties, which are measured and are no fault. How far both may be apart is derived from the precision of the
+engine's numbers (`validation.judging.relations.run_limits`); where that is not enough, from how far starts come apart
+that differ by round-off.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reference_engine.array_types import Array, Flags, Indices
+from reference_engine.dense import norm
+from scenarios.scene import Scene, features
+from validation.engines.engine import DOUBLE
+from validation.engines.relations import NAMES, Agreement, Change, Relation, unchanged_when
+from validation.judging.evidence.replay import distance, taken
+from validation.judging.relations import accuracy, first_order_limits, run_limits
+from validation.records.case import Value
+from validation.records.quantities import counted, quantity, time_step
+from validation.records.simulation import BROKEN, Simulation
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
+from validation.tools.fuzzing.oracles import Violation
+from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, twin_of
+
+DIFFERS, NOT_SO = "differs when ", "does not hold: "
+FEW, MANY = 2, 8  # nearby starts: of a property, and before a promise is called broken
+NOT_PROMISED = "nothing that we know of"
+VELOCITIES: dict[type, tuple[str, ...]] = {PlanarTrajectory: ("twist",), SpatialTrajectory: ("velocity", "spin")}
+
+
+AGREEMENTS: Mapping[Change, Agreement] = {
+    "run again": "bits",
+    "run after another scene": "bits",
+    "run at half the step": "first order",
+}
+PROPERTIES = tuple(
+    relation
+    for change in NAMES
+    for relation in unchanged_when(change, agree=AGREEMENTS.get(change, "round-off"), promise=NOT_PROMISED)
+)
+"""Of every engine that does not promise them."""
+
+
+def oracle_of(relation: Relation) -> str:
+    """differs when turned; does not hold: dense and sparse Jacobian agree"""
+    return f"{DIFFERS}{relation.change}" if relation.change else f"{NOT_SO}{relation.name}"
+
+
+def is_of_a_pair(oracle: str) -> bool:
+    return oracle.startswith((DIFFERS, NOT_SO))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """Of an engine."""
+
+    promised: tuple[Relation, ...]
+    round_off: float = DOUBLE
+
+    @classmethod
+    def of(cls, hello: Mapping[str, Any]) -> "Relations":
+        """As its server declares them."""
+        promised = tuple(Relation(**given) for given in hello.get("relations", ()))
+        return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)))
+
+    def promised_of(self, scene: Scene) -> tuple[Relation, ...]:
+        has = features(scene) | {""}
+        return tuple(one for one in self.promised if one.feature in has and (not one.without or one.without not in has))
+
+    def by_oracle(self, oracle: str, scene: Scene) -> Relation | None:
+        """Of a fault; None where it is of one simulation, or the engine does not promise that of the scene."""
+        return next((one for one in self.promised_of(scene) if oracle_of(one) == oracle), None)
+
+    def chosen(self, scene: Scene, number: int) -> Relation:
+        """One of them by a random number; what is promised twice as often."""
+        promised = self.promised_of(scene)
+        known = {one.change for one in promised}
+        every = (*promised, *promised, *(one for one in PROPERTIES if one.change not in known))
+        return every[number % len(every)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A simulation of a comparison."""
+
+    scene: Scene
+    dt: float
+    settings: Mapping[str, Value]
+    before: Scene | None = None  # simulated first, in the same process
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """A scene and its twin."""
+
+    relation: Relation
+    in_a_step: bool = True  # whether they move alike until the first sample
+    in_the_run: bool = True
+    violation: Violation | None = None  # of what is promised
+
+
+Comparison = Generator[list[Asked], list[Simulation], Compared | None]
+"""Asks for simulations, gets them together, and ends with what they show; None: nothing, for the scene has no such
+twin, or the engine does not simulate it to its end."""
+
+
+def compare_with_twin(
+    relation: Relation, scene: Scene, dt: float, simulation: Simulation, relations: Relations
+) -> Comparison:
+    """`simulation`: of the scene itself, with the settings that it was drawn with."""
+    if relation.one:
+        (simulation,) = yield [Asked(scene=scene, dt=dt, settings=relation.one)]
+    motion = simulation.trajectory
+    if motion is None:
+        return None
+    twin = twin_of(relation.change, scene, dt, motion)
+    if twin is None:
+        return None
+    (other,) = yield [Asked(scene=twin.scene, dt=twin.dt, settings=relation.other, before=twin.before)]
+    promised = relation in relations.promised_of(scene)
+    if other.trajectory is None:
+        if not (promised and relation.agree == "bits" and other.outcome in BROKEN - {"timed_out"}):
+            return None
+        broke = _violation(relation, f"its simulation ends otherwise: {other.outcome}, {other.reason}")
+        return Compared(relation=relation, in_a_step=False, in_the_run=False, violation=broke)
+    pair = Pair.of(relation, scene, dt, motion, twin, other.trajectory, relations.round_off)
+    if pair is None:
+        return None
+    spread = None
+    for seeds in () if relation.agree == "bits" else (range(FEW), range(FEW, MANY)) if promised else (range(FEW),):
+        if pair.holds(spread).all():
+            break
+        found = yield from _spreads(pair, seeds)
+        if found is None:
+            return None
+        spread = found if spread is None else np.maximum(found, spread)
+    holds = pair.holds(spread)
+    violation: Violation | None = None
+    if promised and not holds.all():
+        violation = pair.violation(spread)
+    elif promised and pair.has_other_bits:
+        violation = _violation(relation, "its state has other bits between samples")
+    in_the_run = bool(holds.all()) and not pair.has_other_bits
+    return Compared(relation=relation, in_a_step=bool(holds[0]), in_the_run=in_the_run, violation=violation)
+
+
+def _spreads(pair: "Pair", seeds: range) -> Generator[list[Asked], list[Simulation], Array | None]:
+    """(S,) m/s: the furthest from nearby starts; of an engine that takes no overlap those of other velocities only.
+    None where the engine does not simulate them to their end."""
+    for displaced in (True, False):
+        starts = [pair.nearby(seed, displaced=displaced) for seed in seeds]
+        settings = pair.relation.one
+        replies = yield [Asked(scene=start, dt=pair.dt, settings=settings) for start in starts if start is not None]
+        found = [pair.apart(reply.trajectory) for reply in replies if reply.trajectory is not None]
+        if len(found) == len(seeds):
+            return np.asarray(np.max(found, axis=0))
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two motions at the steps that both have samples of, the start left out."""
+
+    relation: Relation
+    scene: Scene
+    dt: float
+    one: Trajectory
+    other: Trajectory
+    steps: Indices  # (S,)
+    size: Array  # (S,) m, of both
+    speed: Array  # (S,) m/s
+    share: float  # to which one step's numbers are known
+    has_other_bits: bool = False  # though they are to be the same, of one scene
+
+    @classmethod
+    def of(
+        cls, relation: Relation, scene: Scene, dt: float, motion: Trajectory, twin: Twin, found: Trajectory, unit: float
+    ) -> "Pair | None":
+        """`found`: the twin's motion; `unit`: the round-off of the engine. None where they have no step in common."""
+        numbers = sum(motion.STATE.values()) * len(scene.bodies)
+        back = changed_back(twin, found)
+        rows, steps = sampled_steps(motion, dt)
+        others, steps_there = sampled_steps(back, dt)
+        first = round(twin.start / dt)
+        common, i, j = np.intersect1d(steps, steps_there, assume_unique=True, return_indices=True)
+        i, j, common = i[common > first], j[common > first], common[common > first]
+        if not len(common):
+            return None
+        size, speed = (part[rows[i]] for part in largest(motion, scene, np.arange(len(scene.bodies))))
+        far, fast = (part[others[j]] for part in largest(found, twin.scene, twin.bodies))
+        one, there = taken(motion, rows[i]), taken(back, others[j])
+        if relation.agree == "first order":  # of positions: velocities jump where bodies meet a step later
+            there = with_samples(there, there.time, {name: getattr(one, name) for name in VELOCITIES[type(one)]})
+        is_same = relation.agree == "bits" and twin.scene == scene
+        return cls(
+            relation=relation,
+            scene=scene,
+            dt=dt,
+            one=one,
+            other=there,
+            steps=common - first,
+            size=np.maximum(size, far / twin.by.length),
+            speed=np.maximum(speed, fast / twin.by.speed),
+            share=numbers * accuracy(relation.agree, unit),
+            has_other_bits=is_same and motion.state_hash != found.state_hash,
+        )
+
+    def apart(self, motion: Trajectory) -> Array:
+        """(S,) m/s: how far one from a nearby start is; infinite where it has no sample of that step."""
+        rows, steps = sampled_steps(motion, self.dt)
+        if not len(steps):
+            return np.full(len(self.steps), np.inf)
+        first = round(self.one.time[0] / self.dt) - int(self.steps[0])
+        at = np.minimum(np.searchsorted(steps, self.steps + first), len(steps) - 1)
+        found = distance(self.one, taken(motion, rows[at]), self.scene).max(axis=1)
+        return np.where(steps[at] == self.steps + first, found, np.inf)
+
+    def nearby(self, seed: int, *, displaced: bool) -> Scene | None:
+        size = float(self.size[-1]) if displaced else 0.0
+        return nearby(self.scene, self.share, size, float(self.speed[-1]), seed)
+
+    def limits(self, spread: Array | None) -> Array:
+        """(S,) m/s"""
+        limits = run_limits(self.steps, self.size, self.speed, self.share, self.dt, spread)
+        if self.relation.agree == "first order":
+            limits += first_order_limits(self.steps, self.speed, float(norm(np.array(self.scene.gravity))), self.dt)
+        return limits
+
+    def holds(self, spread: Array | None) -> Flags:
+        """(S,)"""
+        apart: Flags = distance(self.one, self.other, self.scene).max(axis=1) <= self.limits(spread)
+        return apart
+
+    def violation(self, spread: Array | None) -> Violation:
+        """Where it is first broken."""
+        apart, limits = distance(self.one, self.other, self.scene), self.limits(spread)
+        k = int((apart.max(axis=1) > limits).argmax())
+        worst = int(apart[k].argmax())
+        name, size, limit = self.scene.bodies[worst].name, float(apart[k, worst]), float(limits[k])
+        after = f"{counted(int(self.steps[k]), 'step')} of {time_step(self.dt)}"
+        allowed = f"{quantity(limit, 'm/s')} is allowed" if limit else "no bit may differ"
+        by = f"by {quantity(size, 'm/s')}, {allowed}"
+        return _violation(self.relation, f"{name} moves otherwise after {after}: {by}", name)
+
+
+def _violation(relation: Relation, what: str, *bodies: str) -> Violation:
+    """when turned, box moves otherwise ...; with jacobian=dense and with jacobian=sparse, ..."""
+    if relation.change:
+        where = f"when {relation.change}"
+    else:
+        differ = [name for name in relation.one if relation.one[name] != relation.other.get(name)]
+        ways = [", ".join(f"{name}={way.get(name)}" for name in differ) for way in (relation.one, relation.other)]
+        where = f"with {ways[0]} and with {ways[1]}"
+    return Violation(oracle=oracle_of(relation), message=f"{where}, {what}", bodies=bodies)
+
+
+def typed(settings: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
+    """As they are typed."""
+    return tuple(
+        (name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in settings.items()
+    )
+
+
+# --- simulated ------------------------------------------------------------------------------------------------------
+
+
+def driven(comparison: Comparison, simulate: Callable[[list[Asked]], list[Simulation]]) -> Compared | None:
+    """To its end."""
+    try:
+        asked = next(comparison)
+        while True:
+            asked = comparison.send(simulate(asked))
+    except StopIteration as end:
+        found: Compared | None = end.value
+        return found
