@@ -105,6 +105,7 @@ STAYS: dict[str, dict[str, str]] = {
         "listing": "the list that a command prints",
         "push": "a thruster's force",
         "pushed": "moved by a thruster",
+        "GAP_ROUND_OFF": "says of what the round-off is",
         "round_off": "the error of floating-point arithmetic: a noise class",
         "ROUND_OFF": "the error of floating-point arithmetic",
         "PARTS": "equal parts of a time step",

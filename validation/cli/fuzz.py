@@ -89,7 +89,7 @@ def command(
             spent = (search.tried, search.declined, search.wall)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
             if search.related:
-                click.echo(render_relations({about: astuple(tally) for about, tally in search.related.items()}))
+                click.echo(render_relations({about: astuple(counts) for about, counts in search.related.items()}))
             found += len(finds)
             if search.stopped:
                 click.echo(f"stopped: {found} found so far, and stored.   Go on: upright fuzz{db_option}", err=True)

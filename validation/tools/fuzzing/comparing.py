@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Tally:
+class Counts:
     """Of a relation: in how many scenes it was tried, and holds."""
 
     scenes: int = 0

@@ -132,20 +132,20 @@ def compare_with_twin(
         return None
     spread = None
     for seeds in () if relation.agree == "bits" else (range(FEW), range(FEW, MANY)) if promised else (range(FEW),):
-        if pair.holds(spread).all():
+        if pair.agrees(spread).all():
             break
         found = yield from _spreads(pair, seeds)
         if found is None:
             return None
         spread = found if spread is None else np.maximum(found, spread)
-    holds = pair.holds(spread)
+    agrees = pair.agrees(spread)
     violation: Violation | None = None
-    if promised and not holds.all():
+    if promised and not agrees.all():
         violation = pair.violation(spread)
     elif promised and pair.has_other_bits:
         violation = _violation(relation, "its state has other bits between samples")
-    in_the_run = bool(holds.all()) and not pair.has_other_bits
-    return Compared(relation=relation, in_a_step=bool(holds[0]), in_the_run=in_the_run, violation=violation)
+    in_the_run = bool(agrees.all()) and not pair.has_other_bits
+    return Compared(relation=relation, in_a_step=bool(agrees[0]), in_the_run=in_the_run, violation=violation)
 
 
 def _spreads(pair: "Pair", seeds: range) -> Generator[list[Asked], list[Simulation], Array | None]:
@@ -230,7 +230,7 @@ class Pair:
             limits += first_order_limits(self.steps, self.speed, float(norm(np.array(self.scene.gravity))), self.dt)
         return limits
 
-    def holds(self, spread: Array | None) -> Flags:
+    def agrees(self, spread: Array | None) -> Flags:
         """(S,)"""
         apart: Flags = distance(self.one, self.other, self.scene).max(axis=1) <= self.limits(spread)
         return apart

@@ -27,7 +27,7 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.comparing import EVERY, Comparisons, Tally
+from validation.tools.fuzzing.comparing import EVERY, Comparisons, Counts
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
@@ -77,7 +77,7 @@ class Search:
     wall: float = 0.0
     stopped: bool = False  # by Ctrl-C
     faults: list[Fault] = field(default_factory=list)
-    related: dict[tuple[str, bool], Tally] = field(default_factory=dict)
+    related: dict[tuple[str, bool], Counts] = field(default_factory=dict)
     """By relation, and whether it is promised: in how many scenes it was tried, and holds."""
 
 
@@ -306,10 +306,10 @@ class Fuzzer:
         if self._shrunk is None:
             relation = compared.relation
             about = relation.change or relation.name, relation in self.relations.promised
-            tally = self.search.related.setdefault(about, Tally())
-            tally.scenes += 1
-            tally.in_a_step += compared.in_a_step
-            tally.in_the_run += compared.in_the_run
+            counts = self.search.related.setdefault(about, Counts())
+            counts.scenes += 1
+            counts.in_a_step += compared.in_a_step
+            counts.in_the_run += compared.in_the_run
 
     # --- what is drawn ---
 
