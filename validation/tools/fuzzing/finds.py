@@ -1,6 +1,7 @@
 """Finds: what a search stores, and what becomes of it: replayed, known, fixed."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
@@ -9,8 +10,10 @@ from validation.records.simulation import Simulation
 from validation.report.finds import FindState
 from validation.running import kernel_cache, runner
 from validation.running.cluster.address import ExecutorError
+from validation.running.environments import environment_of, is_here
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, RunError
+from validation.running.package_index import BuildError
 from validation.running.planning import Request, engine_remotes, hello_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
@@ -80,7 +83,8 @@ def fuzz_engine(
     Causes of which a find is stored, and not fixed, are not searched for. Raises RunError, and what `Fuzzer` does.
     """
     known = [fault_of(find, choice) for find in store.finds() if is_found_by(find, choice) and not find.fixed_in]
-    with executor_at(executor) as pool:
+    commands = {} if is_here(choice) else {choice.word: environment_of(choice, progress).command}
+    with executor_at(executor, commands) as pool:
         version = _started(pool, choice)
         fuzzer = Fuzzer(pool, choice, profile, seconds, known=known, given=given)
         search, lost = fuzzer.search, None
@@ -136,7 +140,11 @@ def replay_finds(
 ) -> list[Replayed]:
     """All of them simulated again, in their order."""
     kernel_cache.use_kernel_cache()
-    with executor_at(executor) as pool:
+    commands = {}
+    for choice in {choice.word: choice for find in finds if not is_here(choice := engine_of(find.engine))}.values():
+        with suppress(BuildError):  # then it is an engine that is not here
+            commands[choice.word] = environment_of(choice, progress or (lambda words: None)).command
+    with executor_at(executor, commands) as pool:
         return _replayed(pool, finds, progress)
 
 
