@@ -19,7 +19,7 @@ from validation.engines import engine_of
 from validation.engines.answers import declined
 from validation.engines.engine import DOUBLE, SINGLE, resolve_settings
 from validation.engines.reference.adapter import Reference
-from validation.engines.relations import NAMES, Change
+from validation.engines.relations import NAMES, Change, Relation
 from validation.judging.relations import run_limits
 from validation.records.simulation import Simulation
 from validation.running.processes.pool import Pool
@@ -151,6 +151,20 @@ def test_where_round_off_decides_what_happens_nothing_is_a_fault() -> None:
     found = driven(compare_with_twin(turned, scene, DT, own, relations), counted)
     assert found is None or found.violation is None
     assert len(rounds) > 1, "the turned scene does move otherwise, beyond what round-off alone explains"
+
+
+def test_of_two_ways_that_agree_one_cannot_break_and_the_other_not() -> None:
+    law = Relation(
+        name="both ways end", one={"way": 1}, other={"way": 2}, agree="round-off", promise="a test", cheap=False
+    )
+    motion = Reference().simulate(SCENE, DT, resolve_settings(Reference(), "fair", {}, SCENE, DT))
+    whole, broken = Simulation(outcome="completed", trajectory=motion), Simulation(outcome="not_finite", reason="NaN")
+    for ends, faulty in (((whole, broken), True), ((broken, whole), True), ((broken, broken), False)):
+        left = list(ends)
+        comparison = compare_with_twin(law, SCENE, DT, whole, Relations(promised=(law,)))
+        found = driven(comparison, lambda asked, left=left: [left.pop(0) for _ in asked])  # type: ignore[misc]
+        assert (found is not None) == faulty
+        assert found is None or (found.violation is not None and "with way=1 and with way=2" in found.violation.message)
 
 
 @pytest.mark.parametrize("unit", [DOUBLE, SINGLE])

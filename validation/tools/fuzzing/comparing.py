@@ -1,16 +1,23 @@
-"""Comparisons with twins (`pairs`) that are under way in a search: asked for as processes are free, and counted."""
+"""Comparisons with twins (`pairs`): of a stored find, and those that are under way in a search, asked for as processes
+are free, and counted."""
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from validation.engines import engine_of
 from validation.records.simulation import Simulation
-from validation.running.processes.executor import Reply
-from validation.running.runner import simulation_of
-from validation.tools.fuzzing.pairs import Asked, Compared, Comparison
+from validation.records.stored import StoredFind
+from validation.running.planning import Request, hello_of
+from validation.running.processes.executor import Executor, Reply
+from validation.running.runner import Limits, simulate_unplanned, simulation_of
+from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.pairs import Asked, Compared, Comparison, Relations, compare_with_twin, driven, typed
 
 EVERY = 8  # one scene in so many has a twin
+SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 
 T = TypeVar("T")
 
@@ -73,3 +80,25 @@ class Comparisons(Generic[T]):
             return
         job.found = [None] * len(asked)
         self.waiting.extend((job, i, one) for i, one in enumerate(asked))
+
+
+def broken_by(pool: Executor, find: StoredFind, simulation: Simulation) -> dict[str, Violation]:
+    """By oracle, the laws that a simulation of the find breaks, or, where it breaks none, the find's relation to a
+    twin, which is simulated here."""
+    choice = engine_of(find.engine)
+    broken = judge_scene(find.scene, find.dt, simulation, choice.name)
+    relations = Relations.of(hello_of(pool, choice))
+    relation = relations.by_oracle(find.oracle, find.scene)
+    if broken or relation is None:
+        return broken
+
+    def simulate(asked: Asked) -> Simulation:
+        engine = replace(choice, overrides={**choice.overrides, **dict(typed(asked.settings))})
+        scenario = scenario_from_scene("fuzzed", asked.scene)
+        request = Request(scenario=scenario, engine=engine, profile=find.profile, dt=asked.dt)
+        return simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT), before=asked.before)
+
+    comparison = compare_with_twin(relation, find.scene, find.dt, simulation, relations)
+    compared = driven(comparison, lambda several: [simulate(one) for one in several])
+    violation = compared and compared.violation
+    return {violation.oracle: violation} if violation else {}

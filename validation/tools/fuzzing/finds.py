@@ -18,9 +18,9 @@ from validation.running.planning import Request, engine_remotes, hello_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import Store, StoredFind
+from validation.tools.fuzzing.comparing import broken_by
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
-from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.pairs import Asked, Relations, compare_with_twin, driven, typed
+from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.issue import issue_of
 from validation.tools.fuzzing.scripts.parts import ScriptError
@@ -192,37 +192,10 @@ def _replayed(
             find=find,
             engine_version=str(hellos[choices[find.number].word].get("version", "unknown")),
             simulation=simulated.get(find.number),
-            broken=_broken(pool, find, simulated[find.number]) if find.number in simulated else {},
+            broken=broken_by(pool, find, simulated[find.number]) if find.number in simulated else {},
         )
         for find in finds
     ]
-
-
-def _broken(pool: Executor, find: StoredFind, simulation: Simulation) -> Broken:
-    """The laws that a simulation of the find breaks, or, where it breaks none, the find's relation to a twin."""
-    choice = engine_of(find.engine)
-    broken = judge_scene(find.scene, find.dt, simulation, choice.name)
-    relations = Relations.of(hello_of(pool, choice))
-    relation = relations.by_oracle(find.oracle, find.scene)
-    if broken or relation is None:
-        return broken
-
-    def simulate(asked: list[Asked]) -> list[Simulation]:
-        return [_simulated(pool, find, one) for one in asked]
-
-    compared = driven(compare_with_twin(relation, find.scene, find.dt, simulation, relations), simulate)
-    violation = compared and compared.violation
-    return {violation.oracle: violation} if violation else {}
-
-
-def _simulated(pool: Executor, find: StoredFind, asked: Asked) -> Simulation:
-    """With the find's options, and those that are asked for."""
-    choice = engine_of(find.engine)
-    engine = with_options(choice, typed(asked.settings))
-    scenario = scenario_from_scene("fuzzed", asked.scene)
-    request = Request(scenario=scenario, engine=engine, profile=find.profile, dt=asked.dt)
-    limits = Limits(time_limit=SCENE_LIMIT)
-    return runner.simulate_unplanned(pool, request, find.profile, limits, before=asked.before)
 
 
 def _started(pool: Executor, choice: EngineChoice) -> str:

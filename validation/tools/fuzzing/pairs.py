@@ -28,6 +28,7 @@ from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, 
 
 DIFFERS, NOT_SO = "differs when ", "does not hold: "
 FEW, MANY = 2, 8  # nearby starts: of a property, and before a promise is called broken
+ENDS = BROKEN - {"timed_out"}
 NOT_PROMISED = "nothing that we know of"
 VELOCITIES: dict[type, tuple[str, ...]] = {PlanarTrajectory: ("twist",), SpatialTrajectory: ("velocity", "spin")}
 
@@ -114,19 +115,20 @@ def compare_with_twin(
     """`simulation`: of the scene itself, with the settings that it was drawn with."""
     if relation.one:
         (simulation,) = yield [Asked(scene=scene, dt=dt, settings=relation.one)]
+    promised = relation in relations.promised_of(scene)
     motion = simulation.trajectory
     if motion is None:
+        if relation.one and promised and simulation.outcome in ENDS:
+            (other,) = yield [Asked(scene=scene, dt=dt, settings=relation.other)]
+            return None if other.trajectory is None else _ends_otherwise(relation, simulation)
         return None
     twin = twin_of(relation.change, scene, dt, motion)
     if twin is None:
         return None
     (other,) = yield [Asked(scene=twin.scene, dt=twin.dt, settings=relation.other, before=twin.before)]
-    promised = relation in relations.promised_of(scene)
     if other.trajectory is None:
-        if not (promised and relation.agree == "bits" and other.outcome in BROKEN - {"timed_out"}):
-            return None
-        broke = _violation(relation, f"its simulation ends otherwise: {other.outcome}, {other.reason}")
-        return Compared(relation=relation, in_a_step=False, in_the_run=False, violation=broke)
+        is_same = relation.change is None or relation.agree == "bits"
+        return _ends_otherwise(relation, other) if promised and is_same and other.outcome in ENDS else None
     pair = Pair.of(relation, scene, dt, motion, twin, other.trajectory, relations.round_off)
     if pair is None:
         return None
@@ -146,6 +148,11 @@ def compare_with_twin(
         violation = _violation(relation, "its state has other bits between samples")
     in_the_run = bool(agrees.all()) and not pair.has_other_bits
     return Compared(relation=relation, in_a_step=bool(agrees[0]), in_the_run=in_the_run, violation=violation)
+
+
+def _ends_otherwise(relation: Relation, simulation: Simulation) -> Compared:
+    broke = _violation(relation, f"one simulation goes on to its end, and the other does not: {simulation.reason}")
+    return Compared(relation=relation, in_a_step=False, in_the_run=False, violation=broke)
 
 
 def _spreads(pair: "Pair", seeds: range) -> Generator[list[Asked], list[Simulation], Array | None]:

@@ -27,7 +27,7 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.comparing import EVERY, Comparisons, Counts
+from validation.tools.fuzzing.comparing import EVERY, SCENE_LIMIT, Comparisons, Counts
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
@@ -35,7 +35,6 @@ from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_w
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
-SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 MOST_TRIES = 400  # simpler scenes for one fault
 WHOLE = 1000  # faults: as many as there are
 

@@ -13,7 +13,7 @@ from validation.running.package_index import BuildError
 from validation.running.processes.executor import Executor
 from validation.running.versions import LackingError, releases_of, version_of
 from validation.store import StoredFind
-from validation.tools.fuzzing.oracles import judge_scene
+from validation.tools.fuzzing.comparing import broken_by
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.parts import ScriptError
 
@@ -60,14 +60,16 @@ def is_broken_on(pool: Executor, find: StoredFind, release: EngineChoice, notify
     try:
         if not is_here(release):
             environment_of(release, notify)
-        shown = shown_by(pool, replace(find, engine=release.label))
+        there = replace(find, engine=release.label)
+        shown = shown_by(pool, there)
+        broken = broken_by(pool, there, shown.simulation)
     except (BuildError, RunError, ScriptError, SettingError) as error:  # an old release may lack a setting
         raise LackingError(str(error)) from None
     finally:
         pool.stop(*(remote for remote in pool.remotes if remote.what == release.word))
     if shown.simulation.outcome == "declined":
         raise LackingError(shown.simulation.reason)
-    return find.oracle in judge_scene(find.scene, find.dt, shown.simulation)
+    return find.oracle in broken
 
 
 def first_broken(choices: Sequence[EngineChoice], is_broken: IsBroken, notify: Notify) -> Since:
