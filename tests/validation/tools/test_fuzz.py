@@ -9,7 +9,7 @@ import json
 import shlex
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Scene
 from scenarios.strategies import planar_scenes
 from tests.effort import few
 from tests.validation.command import kept_servers, upright
@@ -115,6 +115,28 @@ def test_a_signal_to_end_in_the_background_is_noted_and_never_raised_in_a_callba
     finally:
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
+
+
+@pytest.mark.usefixtures("plugins")
+def test_ctrl_c_before_a_search_begins_ends_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the scenes are drawn of which the engine is asked what it takes."""
+    taken, signals = Fuzzer._taken, iter([signal.SIGINT])
+
+    def stopped_once(fuzzer: Fuzzer, scenes: Sequence[Scene]) -> list[bool]:
+        for number in signals:
+            signal.raise_signal(number)
+        return taken(fuzzer, scenes)
+
+    monkeypatch.setattr(Fuzzer, "_taken", stopped_once)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Pool() as pool:
+            fuzzer = Fuzzer(pool, engine_of("broken:fault=gain"), None, 60.0)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            found = fuzzer.run(1)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found.stopped and found.tried == 0
 
 
 @pytest.mark.usefixtures("plugins")

@@ -131,7 +131,8 @@ class Fuzzer:
         self._shrunk: Fault | None = None  # which that is
         self.comparisons = Comparisons[Trial](self._ask_twin, self._compared)
         self.profile = profile
-        self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
+        with ctrl_c_calls(self._stop):  # some scenes are drawn
+            self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
         hello = hello_of(pool, engine)
         self.relations, table = Relations.of(hello), hello.get("table", {})
         self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
@@ -147,7 +148,7 @@ class Fuzzer:
         second one ends it at once.
         """
         started = self.clock()
-        self.deadline = started + self.seconds
+        self.deadline = -math.inf if self.search.stopped else started + self.seconds
         with ctrl_c_calls(self._stop):
             while not self.is_over and len(self.search.faults) < enough:
                 for fault in self._faults_of(seed):
