@@ -7,6 +7,7 @@
 The packages are copied into a temporary folder. Each fault of `data/faults_to_plant.py` is planted there alone, and the
 search of `upright fuzz` goes over our own engines in turns until one breaks a law: without catalogue and corpus. The
 time is that of the search alone, up to the shrunk scene; compiling the kernels of a copy takes a minute or two more.
+A find that the engine as it is has, too, is none of the planted fault: it is told apart, and the search goes on.
 `--plant` plants a fault that is not in the table: in FILE, where OLD stands once, NEW.
 """
 
@@ -47,38 +48,40 @@ def planted(copy: Path, fault: Planted) -> Iterator[None]:
     text = path.read_text(encoding="utf-8")
     if (count := text.count(fault.old)) != 1:
         raise PlantError(f"{fault.name}: {fault.file} has {fault.old!r} {count} times; it has to be there once")
+    written = path.stat().st_mtime_ns
     path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
     try:
         yield
     finally:
         path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(written, written))  # kernels of what is as it was are not compiled again
 
 
-def searched(copy: Path, minutes: float, seed: int) -> dict[str, Any]:
+def searched(copy: Path, minutes: float, seed: int, *more: str) -> dict[str, Any]:
     """What a search of this copy finds, in a process of its own that imports the copy."""
-    environment = os.environ | {"PYTHONPATH": str(copy), "UPRIGHT_CACHE": str(copy / "cache")}
-    words = [sys.executable, "-P", __file__, "--search", str(minutes), "--seed", str(seed)]
+    environment = os.environ | {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(copy / "cache")}
+    words = [sys.executable, "-P", __file__, "--search", str(minutes), "--seed", str(seed), *more]
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True)
-    shutil.rmtree(copy / "cache", ignore_errors=True)
     if done.returncode != 0:
         return {"error": f"the search ended with status {done.returncode}"}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def search(minutes: float, seed: int) -> dict[str, Any]:
-    """Of the packages that this process imports: the first fault that is found, or none."""
-    from validation.running import kernel_cache
+def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
+    """Of the packages that this process imports: the first fault that is found, or none.
 
+    of_copy: what the packages of this checkout break as well is left out, and named beside.
+    """
     started = time.monotonic()
-    try:
-        kernel_cache.warm(kernel_cache.use_kernel_cache())
-    except kernel_cache.CacheError as error:
-        return {"error": str(error), "compiling": time.monotonic() - started}
+    warm = subprocess.run([sys.executable, "-P", "-m", "validation.running.warm_up"], capture_output=True, text=True)
+    if warm.returncode != 0:  # a fault that no kernel survives is found, too
+        last = (warm.stderr.strip().splitlines() or ["killed"])[-1]
+        return {"seconds": 0.0, "engine": "reference", "oracle": "broken", "message": last, "bodies": 0, "beside": []}
     from validation.engines import engine_of
     from validation.running.processes.pool import Pool
     from validation.tools.fuzzing.independent.laws import ORACLES
-    from validation.tools.fuzzing.search import Fuzzer
+    from validation.tools.fuzzing.search import Fuzzer, with_options
 
     class Search(Fuzzer):
         def _take(self, trial: Any, simulation: Any, measured: Any) -> None:
@@ -87,41 +90,71 @@ def search(minutes: float, seed: int) -> dict[str, Any]:
                 key = next(reversed(self._verdicts))
                 self._verdicts[key] = {law: one for law, one in self._verdicts[key].items() if law in ORACLES}
 
-    spent, tried, turn = 0.0, 0, 0
+    spent, turn, beside = 0.0, 0, list[str]()
     with Pool() as pool:
         fuzzers = [Search(pool, engine_of(word), None, SLICE) for word in ENGINES]
-        compiling = time.monotonic() - started
+        common = {"compiling": time.monotonic() - started, "beside": beside}
         while spent < 60.0 * minutes:
             fuzzer = fuzzers[turn % len(fuzzers)]
             fuzzer.seconds = min(SLICE, 60.0 * minutes - spent)
             done = fuzzer.run(seed + 1000 * turn, enough=1)
             spent, turn = spent + done.wall, turn + 1
             if done.faults:
-                return {"compiling": compiling, "seconds": spent} | described(fuzzer, done.faults[0])
-    tried = sum(fuzzer.search.tried for fuzzer in fuzzers)
-    return {"compiling": compiling, "seconds": spent, "tried": tried}
+                fault = done.faults.pop()
+                label = with_options(fuzzer.engine, fault.options).label
+                found = described(fault, label, fuzzer.profile or "")
+                if not of_copy or fault.oracle not in broken_as_it_is(found):
+                    return common | {"seconds": spent} | found
+                beside.append(f"{fault.oracle}: {fault.message}")
+                fuzzer.known = [*fuzzer.known, fault]
+    return common | {"seconds": spent, "tried": sum(fuzzer.search.tried for fuzzer in fuzzers)}
 
 
-def described(fuzzer: Any, fault: Any) -> dict[str, Any]:
+def described(fault: Any, engine: str, profile: str) -> dict[str, Any]:
     from scenarios.scene import write_scene
 
     return {
-        "engine": fuzzer.engine.name,
+        "engine": engine,
+        "profile": profile,
         "oracle": fault.oracle,
         "message": fault.message,
         "bodies": len(fault.scene.bodies),
         "scene": write_scene(fault.scene, indent=None),
+        "dt": fault.dt,
     }
+
+
+def broken_as_it_is(found: Mapping[str, Any]) -> list[str]:
+    """The laws that the packages of this checkout break in that scene."""
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NUMBA_CACHE_DIR")}
+    words = [sys.executable, "-P", __file__, "--judge"]
+    done = subprocess.run(words, env=environment, input=json.dumps(found), stdout=subprocess.PIPE, text=True)
+    laws: list[str] = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else []
+    return laws
+
+
+def judge(found: Mapping[str, Any]) -> list[str]:
+    from datetime import UTC, datetime
+
+    from scenarios.scene import parse_scene
+    from validation.records.stored import StoredFind
+    from validation.tools.fuzzing.finds import replay_finds
+
+    fields = {name: found[name] for name in ("engine", "profile", "oracle", "message", "dt")}
+    scene = parse_scene(json.loads(found["scene"]))
+    find = StoredFind(number=1, when=datetime.now(UTC), engine_version="", seed=1, scene=scene, **fields)
+    return list(replay_finds([find])[0].broken)
 
 
 def row(name: str, found: Mapping[str, Any]) -> str:
     if "error" in found:
         return f"{name:34}ERROR     {found['error']}"
+    beside = f"; beside: {'; '.join(found['beside'])}" if found["beside"] else ""
     if "oracle" not in found:
-        return f"{name:34}nothing   {found['seconds']:6.0f} s, {found['tried']} scenes"
+        return f"{name:34}nothing   {found['seconds']:6.0f} s, {found['tried']} scenes{beside}"
     bodies = "1 body" if found["bodies"] == 1 else f"{found['bodies']} bodies"
-    engine = found["engine"].rpartition(".")[2]
-    return f"{name:34}found     {found['seconds']:6.1f} s  {bodies:9} {engine:11} {found['oracle']}: {found['message']}"
+    engine, law = found["engine"].rpartition(".")[2], f"{found['oracle']}: {found['message']}"
+    return f"{name:34}found     {found['seconds']:6.1f} s  {bodies:9} {engine:11} {law}{beside}"
 
 
 def copied(folder: Path) -> Path:
@@ -150,13 +183,18 @@ def main() -> int:
     words.add_argument("--json", type=Path)
     words.add_argument("--plant", nargs=3, metavar=("FILE", "OLD", "NEW"))
     words.add_argument("--search", type=float, metavar="MINUTES", help=argparse.SUPPRESS)
+    words.add_argument("--as-it-is", action="store_true", help=argparse.SUPPRESS)
+    words.add_argument("--judge", action="store_true", help=argparse.SUPPRESS)
     given = words.parse_args()
     if given.search:
-        print(json.dumps(search(given.search, given.seed)))
+        print(json.dumps(search(given.search, given.seed, of_copy=not given.as_it_is)))
+        return 0
+    if given.judge:
+        print(json.dumps(judge(json.load(sys.stdin))))
         return 0
     if given.true_minutes:
         with tempfile.TemporaryDirectory(prefix="planted-") as folder:
-            found = searched(copied(Path(folder)), given.true_minutes, given.seed)
+            found = searched(copied(Path(folder)), given.true_minutes, given.seed, "--as-it-is")
         results = {"as it is": found}
         print(row("as it is", found))
         wrong = "oracle" in found or "error" in found

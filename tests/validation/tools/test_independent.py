@@ -76,6 +76,33 @@ def test_a_shape_weighs_what_its_points_do(kind: str) -> None:
     assert (inside**2).mean(axis=0) == pytest.approx(shapes.second_moments(shape), rel=0.02)
 
 
+def test_a_cone_a_lag_and_a_truth_that_are_measured_otherwise_are_seen() -> None:
+    """Scattered bodies have contacts that explain their last step, and some motions are flights with a lag."""
+    seen = set()
+    for scene in drawn(planar_scenes(), 3):
+        motion = Scattered().simulate(scene, STEP, {})
+        own = values(scene, motion)
+        name = "energy_drift" if motion.velocity_lag else "cone_violation"
+        if name in own:
+            seen.add(name)
+            changed = own | {name: own[name] + 1e-6 * (1.0 + own[name])}
+            assert faults(scene, motion, laws.SCATTERED, changed) == {"measured wrong"}
+    assert seen == {"energy_drift", "cone_violation"}
+
+
+def test_springs_thrusters_and_damping_are_worked_out_as_the_reference_engine_has_them() -> None:
+    """Springs of half the stiffness are seen in most scenes: between two samples stiff ones leave much in doubt."""
+    engine, seen, moving = Reference(), 0, 0
+    for scene in drawn(forced.sprung(planar=True)):
+        motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
+        assert faults(scene, motion, "reference") == set()
+        half = {"springs": tuple(s.model_copy(update={"stiffness": 0.5 * s.stiffness}) for s in scene.springs)}
+        weaker = scene.model_copy(update=half)
+        moving += not np.allclose(motion.velocity, motion.velocity[0])
+        seen += bool(faults(weaker, motion, "reference") & {"forces off balance", "energy gained", "energy lost"})
+    assert seen >= moving / 2 > 0
+
+
 def test_a_gap_that_is_off_by_a_hundred_millionth_or_a_pair_that_is_missing_is_seen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -76,13 +76,15 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
     never_meet = not any(True for _ in colliding_pairs(motion.scene))
     if is_driven(motion.scene) or (contacts is None and not never_meet and motion.trajectory.impacts is None):
         return
-    every = clusters(motion)
+    every, (applied, _) = clusters(motion), motion.applied
     if contacts is None:
         loads = [Load(np.zeros((S, 3)), np.zeros((S, 3)), np.zeros(S)) for _ in every]
     else:
         scale = 1.0 / motion.trajectory.dt
         loads = [_loads(motion, cluster, S, contacts.sample, contacts, scale) for cluster in every]
     changed = sum((np.linalg.norm(np.diff(acts.force, axis=0), axis=1) for acts in loads), np.zeros(S - 1))
+    if any(spring.tension_only for spring in motion.scene.springs):  # it goes slack between two samples
+        changed = changed + np.linalg.norm(np.diff(applied, axis=0), axis=2).sum(axis=1)
     for cluster, acts in zip(every, loads):
         yield from _of_cluster(motion, cluster, acts, changed)
 
@@ -94,14 +96,22 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     size, speed = _least_size(motion), own.size / m.sum()
     bends = 0.25 * h**2 * (load / (m.sum() * size) + np.maximum(speed[1:], speed[:-1]) ** 2 / size**2)
     doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load, 0.0)  # N
+    applied, torques = (part * cluster.which[:, None] for part in motion.applied)
+    pulled = np.linalg.norm(applied, axis=2).sum(axis=1) + np.linalg.norm(torques, axis=2).sum(axis=1) / size
+    if pulled.any():
+        pulled = pulled + m.sum() * float(np.linalg.norm(motion.gravity))  # what they come to carry
+        doubt = doubt + changed + (bends + h**2 * _stiff(motion)) * np.maximum(pulled[1:], pulled[:-1])
+    slope = changed + np.linalg.norm(np.diff(applied, axis=0), axis=2).sum(axis=1)
+    outer = applied.sum(axis=1)
+    turning = torques.sum(axis=1) + np.cross(motion.x, applied).sum(axis=1)
     rounding = SHARE * (np.maximum(own.size[1:], own.size[:-1]) + h * float(np.linalg.norm(m.sum() * motion.gravity)))
     rounding += STILL * m.sum() * (1.0 + float(speed.max()))
     weight = m.sum() * motion.gravity
     leaning = np.cross(np.einsum("b,sbi->si", m, motion.x), motion.gravity)
     centre = np.einsum("b,sbi->si", m, motion.x)
     for what, arm, value, acting, allowed in (
-        ("momentum", 1.0, own.linear, acts.force + weight, doubt * h + rounding),
-        ("angular momentum", own.span, own.angular, acts.torque + leaning, doubt * h + rounding),
+        ("momentum", 1.0, own.linear, acts.force + weight + outer, doubt * h + rounding),
+        ("angular momentum", own.span, own.angular, acts.torque + leaning + turning, doubt * h + rounding),
         (
             "place",
             1.0,
@@ -112,7 +122,7 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     ):
         off = np.linalg.norm(np.diff(value, axis=0) - 0.5 * (acting[1:] + acting[:-1]) * h[:, None], axis=1)
         if what == "place":
-            off = np.maximum(0.0, off - h**2 * changed / 4.0)
+            off = np.maximum(0.0, off - h**2 * slope / 4.0)
         excess = np.where(h > 0.0, off - arm * allowed, -np.inf)
         k = int(np.argmax(excess))
         if excess[k] > 0.0:
@@ -121,6 +131,22 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
             yield "forces off balance", _unexplained(cluster, what, off[k], when, cause), cluster.names
     if cluster.which.sum() == 1:
         yield from _turning(motion, int(np.flatnonzero(cluster.which)[0]), doubt / m.sum() / size)
+
+
+def _stiff(motion: Motion) -> float:
+    """1/s^2: squares of the frequencies of springs, thrusters and damping on the lightest body."""
+    scene, free = motion.scene, motion.free
+    light, slender = motion.mass[free].min(), motion.inertia[free].max(axis=1).min()
+    inertia = motion.inertia[free]
+    slender = min(slender, float(inertia[inertia > 0.0].min()))
+    total = float(np.abs(motion.w).max()) ** 2
+    for spring in scene.springs:
+        arm = float(np.abs((*spring.anchor_a, *spring.anchor_b)).max())
+        compliance = 1.0 / light + 3.0 * arm**2 / slender
+        total += spring.stiffness * compliance + (spring.damping * compliance) ** 2
+    fastest = float(np.abs(motion.v).max())
+    drag = (scene.damping.linear + scene.damping.quadratic * fastest) / light + scene.damping.angular / slender
+    return float(total + drag**2)
 
 
 def _least_size(motion: Motion) -> float:

@@ -70,11 +70,13 @@ def own_faults(scene: Scene, trajectory: Trajectory, engine: str, measured: Mapp
     if not is_own(engine):
         return
     motion = Motion(scene, trajectory)
-    if trajectory.velocity_lag or not is_bounded(motion):
+    if not is_bounded(motion):
         return
     with np.errstate(all="ignore"):
-        if (wrong := wrong_measurement(scene, trajectory, measured)) is not None:
+        if (wrong := wrong_measurement(scene, trajectory, measured, made_up=is_made_up(engine))) is not None:
             yield "measured wrong", wrong, ()
+        if trajectory.velocity_lag:
+            return
         module = module_of(scene, engine)
         for check in CHECKS.get(module, ()) if module else ():
             yield from check(motion)
@@ -100,6 +102,12 @@ def _impulses(motion: Motion) -> Iterator[Broken]:
         yield from contacts.impacts_obey(motion, impacts)
 
 
+def _jumps(motion: Motion) -> Iterator[Broken]:
+    """ContactSim's impacts of bodies without joints: those of joints are in no report."""
+    if motion.trajectory.impacts is not None and not motion.scene.joints:
+        yield from contacts.impulses_balance(motion, motion.trajectory.impacts)
+
+
 def _stepped(motion: Motion) -> Iterator[Broken]:
     yield from exact.isolated(motion, motion.trajectory.dt)
 
@@ -115,6 +123,6 @@ CHECKS: Mapping[Module, tuple[Check, ...]] = {
     "flights": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
     "mechanisms": (*EXACT, contacts.forces_balance),
     "heaps": (_stepped, _overlaps),
-    "compliant": (exact.isolated,),
-    "contactsim": (_impulses,),
+    "compliant": (exact.isolated, exact.compliant_energy),
+    "contactsim": (_jumps,),
 }

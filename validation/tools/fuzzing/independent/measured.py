@@ -4,7 +4,7 @@ Tolerances: 2^-52 times `OPERATIONS` times the size of what is summed up.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -17,6 +17,7 @@ from scenarios.scene import Scene, colliding_pairs
 from validation.metrics import impact, proximity
 from validation.metrics.observation import Observation
 from validation.records.trajectory import Trajectory
+from validation.tools.fuzzing.independent import happened
 from validation.tools.fuzzing.independent.gaps import EPSILON, OPERATIONS, wrong_gap
 from validation.tools.fuzzing.independent.motion import Motion, in_space
 
@@ -31,20 +32,33 @@ Values = Mapping[str, float]
 Check = tuple[str, float, float]  # metric, value worked out here, tolerance
 
 
-def wrong_measurement(scene: Scene, trajectory: Trajectory, measured: Values) -> str | None:
+def wrong_measurement(scene: Scene, trajectory: Trajectory, measured: Values, *, made_up: bool = False) -> str | None:
     """The first gap, rate or metric that is wrong; None where all are right, or speeds are beyond all bounds.
 
-    Motions with a lag between poses and velocities are left out: what they leave in doubt is a matter of definition.
+    made_up: its contacts explain it, and it is far from all equilibria, as `scattered` makes motions.
+
+    Of motions with a lag between poses and velocities only flights: what else they leave in doubt is a definition.
     """
     motion = Motion(scene, trajectory)
-    if trajectory.velocity_lag or not is_bounded(motion):
+    if not is_bounded(motion):
         return None
+    if trajectory.velocity_lag:
+        flown = happened.at_poses(motion)
+        return None if flown is None else _wrong_value([*_energies(flown), *_momenta(motion)], measured)
     o = Observation(scenario=scenario_from_scene("fuzzed", scene), trajectory=trajectory)
     near, rates = proximity.proximities(o), proximity.rates(o)
     cutoff = proximity.near_distance(o)
     if wrong := wrong_gap(motion, near, cutoff) or _wrong_rates(motion, near, rates) or _wrong_impacts(motion, o):
         return wrong
-    for name, own, tolerance in _metrics(motion, near, cutoff):
+    cone = happened.cone_violation(motion) if made_up else None
+    checks = [*_metrics(motion, near, cutoff), *([("cone_violation", cone, 1e-9)] if cone is not None else [])]
+    if made_up and (wrong := next(happened.wrong_truths(scene, trajectory), None)):
+        return wrong
+    return happened.wrong_facts(motion, o) or _wrong_value(checks, measured)
+
+
+def _wrong_value(checks: Sequence[Check], measured: Values) -> str | None:
+    for name, own, tolerance in checks:
         value = measured.get(name)
         if value is None:
             continue

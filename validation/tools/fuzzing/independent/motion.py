@@ -118,6 +118,45 @@ class Motion:
         found: Array = 0.5 * spring.stiffness * stretch**2
         return found
 
+    # --- applied forces -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def applied(self) -> tuple[Array, Array]:
+        """(S, B, 3) N and N m about the centres of mass: of springs, thrusters and damping, paths left out."""
+        scene, w = self.scene, self.w
+        speed = np.linalg.norm(self.v, axis=2)[..., None]
+        force = -(scene.damping.linear + scene.damping.quadratic * speed) * self.v * self.free[:, None]
+        torque = -scene.damping.angular * w * self.free[:, None]
+
+        def act(name: str | None, point: Array, f: Array) -> None:
+            if name is not None and self.free[i := self.names[name]]:
+                force[:, i] += f
+                torque[:, i] += np.cross(point - self.x[:, i], f)
+
+        for spring in scene.springs:
+            a, b = self.point(spring.a, spring.anchor_a), self.point(spring.b, spring.anchor_b)
+            length = np.linalg.norm(b - a, axis=1)
+            along = (b - a) / np.where(length > 0.0, length, 1.0)[:, None]
+            parting = self.point_velocity(spring.b, b) - self.point_velocity(spring.a, a)
+            pull = spring.stiffness * (length - spring.rest_length) + spring.damping * (parting * along).sum(axis=1)
+            if spring.tension_only:
+                pull = np.where(length > spring.rest_length, pull, 0.0)
+            act(spring.a, a, pull[:, None] * along)
+            act(spring.b, b, -pull[:, None] * along)
+        for thruster in scene.thrusters:
+            times, factors = zip(*thruster.profile)
+            factor = np.interp(self.time, times, factors)[:, None]
+            at = self.point(thruster.body, thruster.anchor)
+            act(thruster.body, at, factor * self.direction(thruster.body, thruster.force))
+        return force, torque
+
+    def point_velocity(self, body: str | None, point: Array) -> Array:
+        """(S, 3) m/s, of the material point of a body that is there, or of the world."""
+        if body is None:
+            return np.zeros_like(point)
+        i = self.names[body]
+        return self.v[:, i] + np.cross(self.w[:, i], point - self.x[:, i])
+
     # --- joints -------------------------------------------------------------------------------------------------
 
     def point(self, body: str | None, local: Any) -> Array:
@@ -160,8 +199,6 @@ class Motion:
             on_b = on_a[0] if joint.b is None else self.R[0, self.names[joint.b]].T @ on_a[0]
             return np.linalg.norm(np.cross(on_a, self.direction(joint.b, on_b)), axis=1)
         return np.zeros(len(self.time))
-
-    # --- contacts -----------------------------------------------------------------------------------------------
 
     @cached_property
     def contacts(self) -> Contacts | None:
