@@ -219,6 +219,14 @@ def commit_html(info: RunInfo) -> str:
     return f"{shown}{title}{f', {by}' if by else ''}"
 
 
+def link_html(address: str) -> str:
+    """An address on the web as a link to it, anything else as text."""
+    if not re.fullmatch(r"https?://[!-~]+", address) or not urlsplit(address).hostname:
+        return text(address)
+    shown = text(address, most=60)
+    return f"<a class='commit' href='{escape(address, quote=True)}' target='_blank' rel='noopener'>{shown}</a>"
+
+
 def commit_address(info: RunInfo) -> str:
     """On the web; "" where the remote is on no web server, or what stands there is no commit."""
     known = urlsplit(info.remote)

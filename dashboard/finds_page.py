@@ -6,7 +6,7 @@ from collections import Counter
 import streamlit as st
 
 from dashboard import reading, writing
-from dashboard.elements import age, go, grid, heading, paragraph, section, tag_html, text
+from dashboard.elements import age, go, grid, heading, link_html, paragraph, section, tag_html, text
 from scenarios.scene import write_scene
 from validation.records.names import with_profile
 from validation.records.quantities import time_step
@@ -90,10 +90,10 @@ def row(find: StoredFind) -> tuple[str, ...]:
 def state_cell(find: StoredFind) -> str:
     """HTML: the state, and what is known of it."""
     state = standing_of(find)
-    more = [find.known, find.link] if find.known else []
-    more += [since_of(find)]
+    more = [text(find.known), link_html(find.link) if find.link else ""] if find.known else []
+    more += [text(since_of(find))] if find.since else []
     tag = tag_html(state_of(find) if find.fixed_in else state, STATES[state])
-    return tag + "".join(f"<small>{text(fact)}</small>" for fact in more if fact)
+    return tag + "".join(f"<small>{fact}</small>" for fact in more if fact)
 
 
 # --- one find -----------------------------------------------------------------------------------------------------

@@ -113,6 +113,19 @@ def test_who_may_accept_marks_a_find_as_known_with_a_reason_and_takes_it_back(
     assert (store.find(number).known, store.find(number).known_by) == ("", "")
 
 
+def test_an_issue_on_the_web_is_a_link_and_nothing_else_is(store: Store) -> None:
+    number = found(store)
+    for link, target in (
+        ("https://example.org/31?a=b", "https://example.org/31?a=b"),
+        ("#31", ""),
+        ("javascript:x", ""),
+    ):
+        store.mark_find(number, known="its margin", link=link)
+        described = told(shown("finds", find=str(number)))
+        assert link in described and ("target='_blank'" in described) == bool(target)
+        assert not target or f"href='{target}'" in described
+
+
 def test_what_somebody_else_marked_meanwhile_is_not_written_over(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UPRIGHT_ACCEPT_AS", "R. Reviewer")
     number = found(store)

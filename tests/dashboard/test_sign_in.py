@@ -21,6 +21,7 @@ from dashboard import sign_in, writing
 from tests.asgi import answered, opened
 from tests.dashboard.test_pages import regressed, shown, store, words
 from tests.validation.review.test_sign_in import AUTH, COOKIE, SECRET
+from tests.validation.store.made import scene
 from validation.cli import dashboard
 from validation.review.ledger import LedgerError
 from validation.store import Store
@@ -99,8 +100,12 @@ def test_every_write_asks_who_it_is_whatever_the_page_has_shown(
 ) -> None:
     (group,) = store.groups(regressed(store))
     scope = writing.Scope(label="", words="x", members=group.members)
+    about: dict[str, Any] = {"engine_version": "1", "profile": "fair", "seed": 1, "dt": 0.01, "message": "m"}
+    find = store.find(store.add_find(engine="pymunk", oracle="left", scene=scene(), **about))
     for who in (claims(VISITOR), claims(REVIEWER, aud="another"), {}):
         signed_in(monkeypatch, who)
+        writing.mark_find(find, known="x")
+        assert not store.find(find.number).known
         for act in writing.ACTS.values():
             with pytest.raises(LedgerError, match="Nothing was written"):
                 writing.say(act, scope, reason="x")
@@ -109,6 +114,21 @@ def test_every_write_asks_who_it_is_whatever_the_page_has_shown(
     with pytest.raises(LedgerError, match=r"This session only reads\. Nothing was written\."):
         writing.say("accept", scope, reason="x")
     assert [(entry.number, entry.undone_by) for entry in store.entries()] == [(1, None)]
+
+
+def test_a_reviewer_marks_a_find_in_the_name_that_the_provider_vouches_for(
+    store: Store, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about: dict[str, Any] = {"engine_version": "1", "profile": "fair", "seed": 1, "dt": 0.01, "message": "m"}
+    number = store.add_find(engine="pymunk", oracle="left", scene=scene(), **about)
+    signed_in(monkeypatch, claims(VISITOR))
+    app = shown("finds", find=str(number))
+    assert not app.text_input and not app.button and "names its reviewers in the sign-in file" in words(app)
+    signed_in(monkeypatch, claims(REVIEWER))
+    app = shown("finds", find=str(number))
+    app.text_input(key="reason").set_value("its margin")
+    app.button[0].click().run()
+    assert not app.exception and store.find(number).known_by == NAME
 
 
 def test_a_file_that_is_gone_or_broken_lets_nobody_decide_or_read(

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
 from scenarios.scene import Scene, content_hash, parse_scene
+from scenarios.scene_error import SceneError
 from validation.records.stored import StoredFind
 from validation.store import models, runs
 from validation.store.connection import Database
@@ -112,7 +114,20 @@ def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
             when=row.found,
             seed=int(row.seed),
             bodies=tuple(names_of(row.bodies)),
-            scene=parse_scene(json.loads(row.json), where=f"find {row.id}"),
+            scene=_scene(row.json, row.id),
         )
         for row in connection.execute(query)
     ]
+
+
+def _scene(text: str, number: int) -> Scene:
+    try:
+        return _parsed(text)
+    except SceneError:  # once more, to say of which find
+        return parse_scene(json.loads(text), where=f"find {number}")
+
+
+@lru_cache(maxsize=2000)
+def _parsed(text: str) -> Scene:
+    """A list of finds is read again and again, and reading their scenes is nearly all of its time."""
+    return parse_scene(json.loads(text))
