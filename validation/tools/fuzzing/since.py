@@ -36,8 +36,9 @@ def since_of(find: StoredFind, first: str, progress: Progress, notify: Notify, e
 
     Raises RunError where there is one release only, or the one that is here does not break the law.
     """
-    choice = replace(engine_of(find.engine), version=None)
-    here = installed_version(choice)
+    asked = engine_of(find.engine)
+    choice = replace(asked, version=None)
+    here = asked.version or installed_version(choice)
     if here is None:
         raise RunError(f"find {find.number}: {choice.name} comes with no distribution, so there are no releases of it")
     oldest = version_of(first) if first else None

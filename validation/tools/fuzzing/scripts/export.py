@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from validation.engines import engine_of
+from validation.engines import EngineChoice, engine_of
 from validation.engines.engine import Value
 from validation.records.simulation import Simulation
 from validation.running import kernel_cache, runner
+from validation.running.environments import environment_of, is_here
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, RunError
 from validation.running.planning import Request, hello_of, plan_cases
@@ -26,7 +27,7 @@ class Exported:
     """A find as a script."""
 
     script: str
-    engine: str  # its name
+    choice: EngineChoice
     version: str  # of the engine
     violation: Violation  # as it is here and now
 
@@ -50,11 +51,12 @@ class Shown:
         violation = broken.get(find.oracle) or next(iter(broken.values()))
         motion, settings = self.simulation.trajectory, dict(self.settings)
         script = script_of(choice.name, self.version, find.scene, find.dt, settings, violation, motion)
-        return Exported(script=script, engine=choice.name, version=self.version, violation=violation)
+        return Exported(script=script, choice=choice, version=self.version, violation=violation)
 
 
 def shown_by(pool: Executor, find: StoredFind) -> Shown:
-    """Raises RunError where the engine cannot be used, and ScriptError where it declines the scene now."""
+    """Raises RunError where the engine cannot be used, SettingError where it has not the settings of the find, and
+    ScriptError where it declines the scene now."""
     choice = engine_of(find.engine)
     scenario = scenario_from_scene("fuzzed", find.scene)
     request = Request(scenario=scenario, engine=choice, profile=find.profile, dt=find.dt)
@@ -80,7 +82,9 @@ def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
     try:
         _refuse(find)  # before anything is started
         kernel_cache.use_kernel_cache()
-        with executor_at(executor) as pool:
+        choice = engine_of(find.engine)
+        commands = {} if is_here(choice) else {choice.word: environment_of(choice).command}
+        with executor_at(executor, commands) as pool:
             return shown_by(pool, find).exported()
     except ScriptError as error:
         raise ScriptError(f"find {find.number}: {error}") from None

@@ -7,7 +7,9 @@ import tempfile
 from importlib import metadata
 from pathlib import Path
 
+from validation.engines import EngineChoice
 from validation.report.finds import EXPECTATIONS
+from validation.running.environments import environment_of, is_here, lent_folder
 from validation.tools.fuzzing.scripts.export import Exported
 from validation.tools.fuzzing.scripts.parts import ScriptError
 
@@ -15,12 +17,20 @@ PATIENCE = 120.0  # s for a script
 NAMES = {"mujoco": "MuJoCo", "pybullet": "pybullet", "rapier": "rapier3d", "pymunk": "pymunk", "box2d": "Box2D"}
 
 
-def run_script(script: str) -> tuple[int, str]:
-    """Exit status and what is printed, in a fresh process that sees no environment and no folder of ours."""
+ELSEWHERE = "import runpy, sys; sys.path.append(sys.argv[1]); runpy.run_path(sys.argv[2], run_name='__main__')"
+"""What runs a script where numpy is not installed, but lent."""
+
+
+def run_script(script: str, choice: EngineChoice) -> tuple[int, str]:
+    """Exit status and what is printed, in a fresh process that sees no environment and no folder of ours: of another
+    release in that one's Python."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "find.py"
         file.write_text(script, encoding="utf-8")
         command = [sys.executable, "-I", str(file)]
+        if not is_here(choice):
+            python = environment_of(choice).python
+            command = [str(python), "-I", "-B", "-c", ELSEWHERE, str(lent_folder()), str(file)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -32,11 +42,11 @@ def run_script(script: str) -> tuple[int, str]:
 
 def issue_of(exported: Exported) -> str:
     """Markdown. Raises ScriptError where the script, run here, does not show the fault."""
-    status, printed = run_script(exported.script)
+    status, printed = run_script(exported.script, exported.choice)
     if status == 0:
         raise ScriptError(f"the script runs, but does not show {exported.violation.oracle!r}: {printed}")
     law, expected = EXPECTATIONS[exported.violation.oracle]
-    name = NAMES[exported.engine]
+    name = NAMES[exported.choice.name]
     return f"""# {name} {exported.version}: {exported.violation.message}
 
 {law}
