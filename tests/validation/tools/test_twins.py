@@ -268,7 +268,7 @@ def test_a_find_of_a_pair_is_listed_replayed_refused_as_a_script_and_gone_when_i
     again = upright("finds", "1", "--replay", *place, folder=tmp_path)
     assert again.returncode == 1 and "when run after another scene, disc" in again.stdout, again.stderr
     script = upright("finds", "1", "--script", *place, folder=tmp_path)
-    assert script.returncode == 2 and "compares two simulations" in script.stderr
+    assert script.returncode == 2 and "there are no scripts for twisted_engine" in script.stderr
     with open_store(str(tmp_path / "fuzz.db")) as store:
         find = store.find(1)
         fields = ("engine_version", "profile", "seed", "dt", "oracle", "message", "scene", "bodies")

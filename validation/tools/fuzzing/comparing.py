@@ -2,12 +2,13 @@
 are free, and counted."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from validation.engines import engine_of
+from validation.engines import EngineChoice, engine_of
+from validation.records.case import Value
 from validation.records.simulation import Simulation
 from validation.records.stored import StoredFind
 from validation.running.planning import Request, hello_of
@@ -85,20 +86,31 @@ class Comparisons(Generic[T]):
 def broken_by(pool: Executor, find: StoredFind, simulation: Simulation) -> dict[str, Violation]:
     """By oracle, the laws that a simulation of the find breaks, or, where it breaks none, the find's relation to a
     twin, which is simulated here."""
+    broken = judge_scene(find.scene, find.dt, simulation, engine_of(find.engine).name)
+    compared = None if broken else compared_with_twin(pool, find, simulation)
+    if compared is None or compared.violation is None:
+        return broken
+    return {compared.violation.oracle: compared.violation}
+
+
+def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation) -> Compared | None:
+    """By the relation that the find is of; None where it is of none that the engine promises."""
     choice = engine_of(find.engine)
-    broken = judge_scene(find.scene, find.dt, simulation, choice.name)
     relations = Relations.of(hello_of(pool, choice))
     relation = relations.by_oracle(find.oracle, find.scene)
-    if broken or relation is None:
-        return broken
+    if relation is None:
+        return None
 
     def simulate(asked: Asked) -> Simulation:
-        engine = replace(choice, overrides={**choice.overrides, **dict(typed(asked.settings))})
+        engine = with_settings(choice, asked.settings)
         scenario = scenario_from_scene("fuzzed", asked.scene)
         request = Request(scenario=scenario, engine=engine, profile=find.profile, dt=asked.dt)
         return simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT), before=asked.before)
 
     comparison = compare_with_twin(relation, find.scene, find.dt, simulation, relations)
-    compared = driven(comparison, lambda several: [simulate(one) for one in several])
-    violation = compared and compared.violation
-    return {violation.oracle: violation} if violation else {}
+    return driven(comparison, lambda several: [simulate(one) for one in several])
+
+
+def with_settings(choice: EngineChoice, settings: Mapping[str, Value]) -> EngineChoice:
+    """Over its own."""
+    return replace(choice, overrides={**choice.overrides, **dict(typed(settings))})

@@ -7,7 +7,7 @@ that differ by round-off.
 """
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -102,6 +102,8 @@ class Compared:
     in_a_step: bool = True  # whether they move alike until the first sample
     in_the_run: bool = True
     violation: Violation | None = None  # of what is promised
+    after: int | None = None  # steps, where it is first broken; None: nowhere in a sample
+    allowed: float = 0.0  # m/s, there
 
 
 Comparison = Generator[list[Asked], list[Simulation], Compared | None]
@@ -141,13 +143,18 @@ def compare_with_twin(
             return None
         spread = found if spread is None else np.maximum(found, spread)
     agrees = pair.agrees(spread)
-    violation: Violation | None = None
-    if promised and not agrees.all():
-        violation = pair.violation(spread)
-    elif promised and pair.has_other_bits:
-        violation = _violation(relation, "its state has other bits between samples")
-    in_the_run = bool(agrees.all()) and not pair.has_other_bits
-    return Compared(relation=relation, in_a_step=bool(agrees[0]), in_the_run=in_the_run, violation=violation)
+    compared = Compared(
+        relation=relation,
+        in_a_step=bool(agrees[0]),
+        in_the_run=bool(agrees.all()) and not pair.has_other_bits,
+    )
+    if not promised or compared.in_the_run:
+        return compared
+    if agrees.all():
+        return replace(compared, violation=_violation(relation, "its state has other bits between samples"))
+    k = int(agrees.argmin())
+    allowed = float(pair.limits(spread)[k])
+    return replace(compared, violation=pair.violation(k, allowed), after=int(pair.steps[k]), allowed=allowed)
 
 
 def _ends_otherwise(relation: Relation, simulation: Simulation) -> Compared:
@@ -242,12 +249,11 @@ class Pair:
         apart: Flags = distance(self.one, self.other, self.scene).max(axis=1) <= self.limits(spread)
         return apart
 
-    def violation(self, spread: Array | None) -> Violation:
-        """Where it is first broken."""
-        apart, limits = distance(self.one, self.other, self.scene), self.limits(spread)
-        k = int((apart.max(axis=1) > limits).argmax())
-        worst = int(apart[k].argmax())
-        name, size, limit = self.scene.bodies[worst].name, float(apart[k, worst]), float(limits[k])
+    def violation(self, k: int, limit: float) -> Violation:
+        """In this sample."""
+        apart = distance(self.one, self.other, self.scene)[k]
+        worst = int(apart.argmax())
+        name, size = self.scene.bodies[worst].name, float(apart[worst])
         after = f"{counted(int(self.steps[k]), 'step')} of {time_step(self.dt)}"
         allowed = f"{quantity(limit, 'm/s')} is allowed" if limit else "no bit may differ"
         by = f"by {quantity(size, 'm/s')}, {allowed}"

@@ -15,11 +15,14 @@ from validation.running.planning import Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import StoredFind
+from validation.tools.fuzzing.comparing import compared_with_twin, with_settings
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.pairs import is_of_a_pair
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.scripts.script import refuse, script_of
+from validation.tools.fuzzing.scripts.two_ways import TwoWays, script_of_two
 from validation.tools.fuzzing.search import SCENE_LIMIT
+from validation.tools.fuzzing.twins import twin_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class Exported:
     choice: EngineChoice
     version: str  # of the engine
     violation: Violation  # as it is here and now
+    promise: str = ""  # by the engine's documents, that it breaks; "": a law
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +44,28 @@ class Shown:
     version: str  # of the engine
     settings: Mapping[str, Value]  # as resolved
     simulation: Simulation
+    two_ways: TwoWays | None = None  # of a find that is of two simulations
 
     def exported(self) -> Exported:
         """Raises ScriptError where it breaks no law here any more, and for what a script cannot express or show."""
         find, choice = self.find, engine_of(self.find.engine)
-        _refuse(find)
-        broken = judge_scene(find.scene, find.dt, self.simulation)
+        refuse(choice.name, find.scene)
+        motion, label = self.simulation.trajectory, choice.label
+        if (ways := self.two_ways) is not None:
+            script = script_of_two(choice.name, self.version, find.scene, find.dt, ways, motion)
+            assert ways.compared.violation is not None
+            return Exported(
+                script=script,
+                choice=choice,
+                version=self.version,
+                violation=ways.compared.violation,
+                promise=ways.relation.promise,
+            )
+        broken = {} if is_of_a_pair(find.oracle) else judge_scene(find.scene, find.dt, self.simulation)
         if not broken:
-            raise ScriptError(f"{choice.label} breaks no law here any more (it did: {find.message})")
+            raise ScriptError(f"{label} breaks no law here any more (it did: {find.message})")
         violation = broken.get(find.oracle) or next(iter(broken.values()))
-        motion, settings = self.simulation.trajectory, dict(self.settings)
+        settings = dict(self.settings)
         script = script_of(choice.name, self.version, find.scene, find.dt, settings, violation, motion)
         return Exported(script=script, choice=choice, version=self.version, violation=violation)
 
@@ -68,19 +84,32 @@ def shown_by(pool: Executor, find: StoredFind) -> Shown:
         raise ScriptError(f"{choice.label} does not run it any more: {plan.declined}")
     simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
     version = str(hello.get("version", find.engine_version))
-    return Shown(find=find, version=version, settings=plan.case.settings, simulation=simulation)
+    ways = two_ways_of(pool, find, simulation) if is_of_a_pair(find.oracle) else None
+    return Shown(find=find, version=version, settings=plan.case.settings, simulation=simulation, two_ways=ways)
 
 
-def _refuse(find: StoredFind) -> None:
-    if is_of_a_pair(find.oracle):
-        raise ScriptError(f"{find.oracle!r} compares two simulations, which no script does; --scene has the first")
-    refuse(engine_of(find.engine).name, find.scene)
+def two_ways_of(pool: Executor, find: StoredFind, simulation: Simulation) -> TwoWays | None:
+    """None where they do not differ here any more."""
+    choice = engine_of(find.engine)
+    compared = compared_with_twin(pool, find, simulation)
+    if compared is None or compared.violation is None:
+        return None
+    relation, scenario = compared.relation, scenario_from_scene("fuzzed", find.scene)
+    requests = [
+        Request(scenario=scenario, engine=with_settings(choice, settings), profile=find.profile, dt=find.dt)
+        for settings in (relation.one, relation.other)
+    ]
+    one, other = (dict(plan.case.settings) for plan in plan_cases(pool, requests))
+    motion = simulation.trajectory
+    twin = None if motion is None else twin_of(relation.change, find.scene, find.dt, motion)
+    before = None if twin is None else twin.before
+    return TwoWays(relation=relation, compared=compared, settings=(one, other), before=before)
 
 
 def export_find(find: StoredFind, executor: str = LOCAL) -> Exported:
     """Raises what `shown_by` and `Shown.exported` do, with the number of the find."""
     try:
-        _refuse(find)  # before anything is started
+        refuse(engine_of(find.engine).name, find.scene)  # before anything is started
         kernel_cache.use_kernel_cache()
         choice = engine_of(find.engine)
         commands = {} if is_here(choice) else {choice.word: environment_of(choice).command}

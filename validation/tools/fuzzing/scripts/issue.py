@@ -45,7 +45,10 @@ def issue_of(exported: Exported) -> str:
     status, printed = run_script(exported.script, exported.choice)
     if status == 0:
         raise ScriptError(f"the script runs, but does not show {exported.violation.oracle!r}: {printed}")
-    law, expected = EXPECTATIONS[exported.violation.oracle]
+    if exported.promise:
+        law, expected = f"The documents say: {exported.promise}.", "Both ways move the bodies alike."
+    else:
+        law, expected = EXPECTATIONS[exported.violation.oracle]
     name = NAMES[exported.choice.name]
     return f"""# {name} {exported.version}: {exported.violation.message}
 

@@ -88,7 +88,7 @@ def written(find: Find, version: str) -> str:
         "\n".join(part.imports),
         *(["\n" + icosphere_source()] if cut else []),
         part.build.strip("\n") + "\n",
-        _reading(scene, part),
+        reading_source(scene, part),
         *([_contacts(part)] if closing.watched else []),
         *([forces] if forces else []),
         *(function.strip("\n") + "\n" for function in closing.functions),
@@ -109,7 +109,7 @@ def written(find: Find, version: str) -> str:
     return "\n\n".join(blocks) + "\n" + "\n".join(loop) + "\n"
 
 
-def _reading(scene: Scene, part: EngineCode) -> str:
+def reading_source(scene: Scene, part: EngineCode) -> str:
     """The function `state`, of all bodies: what is fixed stays where it is."""
     planar, free = isinstance(scene, PlanarScene), free_bodies(scene)
     what = f"Positions, {'angles' if planar else 'quaternions w-x-y-z'}, velocities and spins of all"
