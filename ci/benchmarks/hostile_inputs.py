@@ -571,7 +571,8 @@ def described(status: int, out: str, err: str) -> list[str]:
     found += ["a traceback"] if "Traceback" in err or "Traceback" in out else []
     found += ["an internal error"] if "internal error" in err else []
     unprintable = {c for c in err + out if not c.isprintable() and c not in "\n\t\xa0\u2007\u202f"}
-    found += [f"cannot be printed: {sorted(unprintable)!r:.60}"] if unprintable else []
+    lines = [line for line in (err + out).splitlines() if set(line) & unprintable]
+    found += [f"cannot be printed: {sorted(unprintable)!r:.60} in {lines!r:.300}"] if unprintable else []
     if status == 2:
         found += [] if err.strip() else ["no word of what is wrong"]
         found += [f"{len(err)} characters of an error"] if len(err) > LONGEST else []

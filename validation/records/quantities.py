@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable
 
+from validation.records.text import printable
+
 PREFIXES = ((1e3, 1e3, "k"), (1.0, 1.0, ""), (1e-4, 1e-3, "m"), (1e-7, 1e-6, "µ"), (1e-10, 1e-9, "n"))
 """From which size on, factor, prefix: 0.3 mm, 0.3 µm. What is smaller, or above 1e6, is a power of ten."""
 PREFIXED = {"m": "kmµn", "s": "mµn", "m/s": "kmµn", "J": "kmµn", "N": "kmµn", "N s": "kmµn"}
@@ -21,7 +23,7 @@ def quantity(
     is none. The resolution follows, 0.8 ± 4.2 ms, where it reaches the digits shown. What is compared has one unit,
     that of the largest: `beside` are the values that stand beside this one.
     """
-    unit = "" if unit == "1" else unit
+    unit = _written(unit)
     if math.isnan(value):
         return NEVER
     if math.isinf(value):
@@ -42,7 +44,7 @@ def quantity(
 
 def scale_of(values: Iterable[float], unit: str) -> tuple[float, str]:
     """(factor, unit with prefix) in which all of them are drawn on one axis: that of the largest."""
-    unit = "" if unit == "1" else unit
+    unit = _written(unit)
     factor, prefix = _prefix(max((abs(value) for value in values if math.isfinite(value)), default=0.0), unit)
     return factor, prefix + unit
 
@@ -61,7 +63,7 @@ def contrast(new: float, old: float, unit: str, resolutions: Resolutions = (None
     )
     if digits == ALL_DIGITS and first == second and new != old and math.isfinite(new) and math.isfinite(old):
         first, second = (
-            f"{float(value)!r} {unit}".removesuffix(" 1") for value in both
+            f"{float(value)!r} {_written(unit)}".strip() for value in both
         )  # the prefix has rounded a bit away
     return first, second
 
@@ -75,6 +77,11 @@ def time_step(dt: float) -> str:
 def counted(count: int, noun: str) -> str:
     """1 case, 2 cases"""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _written(unit: str) -> str:
+    """What comes from a database may hold anything."""
+    return "" if unit == "1" else printable(unit)
 
 
 def _prefix(size: float, unit: str) -> tuple[float, str]:

@@ -26,6 +26,7 @@ from validation.records.quantities import contrast, quantity, time_step
         (1.3e-5, "N s", "13 µN s"),
         (1.3e-5, "rad", "1.3e-05 rad"),
         (1.3e-5, "kg m/s", "1.3e-05 kg m/s"),
+        (1.0, "\ud7ff\u202e", "1 \ufffd\ufffd"),  # of a damaged database
         (0.039, "m", "39 mm"),
         (0.015, "m", "15 mm"),
         (0.2155e-3, "m", "0.215 mm"),
