@@ -43,6 +43,15 @@ except SystemExit:
 ours = sorted({"validation", "scenarios", "reference_engine"} & sys.modules.keys())
 print(json.dumps([ours, *(part.tolist() for part in names["states"][-1])]))
 """
+READER = """
+import json, sys
+names = {"__name__": "__main__"}
+try:
+    exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), names)
+except SystemExit:
+    pass
+print(json.dumps([[[a, b, force.tolist()] for a, b, force, normal in now] for now in names["reported"]]))
+"""
 
 
 @functools.cache
@@ -159,6 +168,37 @@ def test_a_script_moves_so_with_fixed_bodies_springs_damping_and_groups(
 ) -> None:
     engine = engine_named(name)
     assert [moves_alike(engine, scene, 1.0 / 240.0, "fair", tmp_path) for scene in made(dimension)] == [True] * 4
+
+
+@pytest.mark.parametrize("name, dimension", [one for one in ENGINES_IN if one != ("rapier", 3)])
+def test_a_script_reads_the_contact_forces_that_the_adapter_reads(name: str, dimension: int, tmp_path: Path) -> None:
+    """A block that slides on the ground, 2 kg: what the ground does to it in the last step of which the adapter reports
+    contacts. (Rapier in space has one friction for several contacts, and reports none.)"""
+    engine = engine_named(name)
+    (scene,) = (one.model_copy(update={"bodies": one.bodies[2:]}) for one in made(dimension)[2:3])
+    start = {"position": (*[0.0] * (dimension - 1), 0.4999), "velocity": (0.4, *[0.0] * (dimension - 1))}
+    block = scene.bodies[0].model_copy(update=start | {"friction": 0.3})
+    scene = scene.model_copy(update={"bodies": (block,), "duration": 0.1, "damping": type(scene.damping)()})
+    dt = 1.0 / 240.0
+    settings = resolve_settings(engine, "fair", {}, scene, dt)
+    motion = engine.simulate(scene, dt, settings)
+    violation = Violation(oracle="outside the friction cone", message="")
+    script = script_of(name, engine.version, scene, dt, dict(settings), violation, motion)
+    (tmp_path / "find.py").write_text(script)
+    (tmp_path / "driver.py").write_text(READER)
+    command = [sys.executable, "-I", "driver.py", "find.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    found = motion.contacts
+    sample = int(found.sample.max())
+    last = found.sample == sample
+    rows = json.loads(done.stdout.splitlines()[-1])[round(motion.time[sample] / dt)]
+    assert rows and {(a, b) for a, b, _ in rows} <= {(0, 1), (1, 0)}
+    force = sum(np.array(force) * (1.0 if b == 0 else -1.0) for _, b, force in rows)
+    sign = np.where(found.b[last] == 0, 1.0, -1.0)[:, None]
+    tolerance = 1e-4 if name == "box2d" else 1e-9  # N s; Box2D hands out normals of after the step
+    np.testing.assert_allclose(force * dt, (sign * found.impulse[last]).sum(axis=0), rtol=1e-6, atol=tolerance)
+    assert force[-1] > 0.0 and force[0] < 0.0
 
 
 @pytest.mark.slow

@@ -31,6 +31,27 @@ return (
 )
 """
 
+WATCH = """
+class Watch(b2ContactListener):
+    \"\"\"What each contact was solved to: forces on the second body.\"\"\"
+
+    def __init__(self):
+        super().__init__()
+        self.solved = []
+
+    def PostSolve(self, contact, impulse):
+        manifold = contact.worldManifold
+        nx, ny = manifold.normal.x, manifold.normal.y
+        solved = list(zip(impulse.normalImpulses, impulse.tangentImpulses))[:impulse.count]
+        for along, across in solved:
+            force = np.array([along * nx + across * ny, along * ny - across * nx]) / {dt}
+            self.solved.append((contact.fixtureA.body, contact.fixtureB.body, force, np.array([nx, ny])))
+
+
+watch = Watch()
+world.contactListener = watch
+"""
+
 
 def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Array | None) -> EngineCode:
     """`positions` (S, B, 2) m, of its motion: a half-plane is a slab, and as long as that needs."""
@@ -38,7 +59,7 @@ def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Ar
     made = _engine(scene, settings), _bodies(scene, settings), _grounds(scene, settings, positions), _joints(scene)
     return EngineCode(
         title="Box2D (pybox2d)",
-        imports=("import numpy as np", "from Box2D import b2MassData, b2World"),
+        imports=("import numpy as np", "from Box2D import b2ContactListener, b2MassData, b2World"),
         build="\n".join(line for part in made for line in part),
         step=f"world.Step({dt!r}, {sweeps})",
         state=STATE,
@@ -46,6 +67,8 @@ def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Ar
         forces="for body, (x, y), t in zip(bodies, force.tolist(), torque.tolist()):\n"
         "    body.ApplyForceToCenter((x, y), True)\n"
         "    body.ApplyTorque(t, True)",
+        watch=WATCH.replace("{dt}", repr(dt)),
+        contacts=_contacts(scene),
     )
 
 
@@ -86,6 +109,20 @@ def _bodies(scene: PlanarScene, settings: Settings) -> list[str]:
             lines.append(f"{names[i]}.massData = b2MassData({given})")
         lines.append("")
     return [*lines, f"bodies = [{', '.join(names[i] for i in free_bodies(scene))}]", ""]
+
+
+def _contacts(scene: PlanarScene) -> str:
+    """By the body of each fixture: of two boundaries nobody can say which."""
+    if len(scene.boundaries) > 1:
+        return ""
+    members = ", ".join(f"{name}: {i}" for i, name in enumerate(variables(body.name for body in scene.bodies)))
+    other = len(scene.bodies)
+    return f"""
+members = {{{members}}}
+found = [(members.get(a, {other}), members.get(b, {other}), force, normal) for a, b, force, normal in watch.solved]
+watch.solved.clear()
+return found
+"""
 
 
 def _pair_law(scene: PlanarScene, member: int) -> str:

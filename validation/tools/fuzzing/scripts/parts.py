@@ -42,6 +42,7 @@ class EngineCode:
     contacts: str = ""
     """Body of a function that returns the contacts of the last step: a, b, force (D,) N on b, unit normal from a to b.
     a and b are as the scene numbers bodies and, after them, boundaries. "": there is none."""
+    watch: str = ""  # statements before the first step, where contacts are read
 
 
 Settings = dict[str, Value]

@@ -32,6 +32,18 @@ return (
 )
 """
 
+WATCH = """
+solved = []
+
+
+def note(arbiter, space, data):
+    first, second = (shape.body for shape in arbiter.shapes)
+    solved.append((first, second, -arbiter.total_impulse / {dt}, arbiter.contact_point_set.normal))
+
+
+space.on_collision(post_solve=note)
+"""
+
 
 def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Array | None) -> EngineCode:
     """`positions` (S, B, 2) m, of its motion: a half-plane is a slab, and as long as that needs."""
@@ -46,6 +58,8 @@ def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Ar
         forces="for body, (x, y), t in zip(bodies, force.tolist(), torque.tolist()):\n"
         "    body.force, body.torque = (x, y), t",
         ahead=dt,
+        watch=WATCH.replace("{dt}", repr(dt)),
+        contacts=_contacts(scene),
     )
 
 
@@ -83,6 +97,23 @@ def _bodies(scene: PlanarScene) -> list[str]:
         lines += [f"shape.filter = pymunk.ShapeFilter(group={body.group})"] if body.group else []
         lines += [*_pair_law(scene, i), f"space.add({name}, shape)", ""]
     return [*lines, f"bodies = [{', '.join(names[i] for i in free_bodies(scene))}]", ""]
+
+
+def _contacts(scene: PlanarScene) -> str:
+    """By the body of each shape: of two boundaries nobody can say which."""
+    if len(scene.boundaries) > 1:
+        return ""
+    members = ", ".join(f"{name}: {i}" for i, name in enumerate(variables(body.name for body in scene.bodies)))
+    other = len(scene.bodies)
+    return f"""
+members = {{{members}}}
+found = [
+    (members.get(a, {other}), members.get(b, {other}), np.array(force), np.array(normal))
+    for a, b, force, normal in solved
+]
+solved.clear()
+return found
+"""
 
 
 def _pair_law(scene: PlanarScene, member: int) -> list[str]:

@@ -99,6 +99,7 @@ def engine_code(scene: Scene, dt: float, settings: Settings, version: str) -> En
         warned='"" if world.quarantine.is_empty() else "put a body out of the world: its state was not finite"',
         lag=-dt / (2 * int(settings["num_solver_iterations"])),
         forces=FORCES.format(**push),
+        contacts=_contacts(scene, dt) if settings["friction_model"] == "coulomb" else "",
     )
 
 
@@ -216,6 +217,33 @@ def _collider(shape: Any, piece: Any, settings: Settings) -> str:
         case "hull":
             return f"rapier.Collider.convex_hull(np.array({vertices_of(shape, piece, settings)}, np.float32))"
     raise ScriptError(f"a script cannot express the shape {piece.kind!r}")
+
+
+def _contacts(scene: Scene, dt: float) -> str:
+    """By the body of each collider: of two boundaries nobody can say which. Tangents as Rapier has them (Duff et al.
+    2017, JCGT 6.1)."""
+    if len(scene.boundaries) > 1:
+        return ""
+    names, other, width = variables(body.name for body in scene.bodies), len(scene.bodies), len(scene.gravity)
+    return f"""
+handles, found = [{", ".join(names)}], []
+for pair in world.narrow_phase.contact_pairs():
+    owners = [world.colliders[one].parent for one in (pair.collider1, pair.collider2)]
+    a, b = (handles.index(one) if one in handles else {other} for one in owners)
+    for manifold in pair.manifolds:
+        x, y, z = normal = np.array(manifold.data.normal.to_tuple())
+        solved = {{contact.contact_id for contact in manifold.data.solver_contacts}}
+        sign = np.copysign(1.0, z)
+        c = -1.0 / (sign + z)
+        first = np.array([1.0 + sign * x * x * c, sign * x * y * c, -sign * x])
+        second = np.array([x * y * c, sign + y * y * c, -y])
+        for contact in manifold.points:
+            if contact.contact_id in solved:
+                t, u = contact.tangent_impulse
+                impulse = contact.impulse * normal + u * first + t * second
+                found.append((a, b, impulse[:{width}] / {dt!r}, normal[:{width}]))
+return found
+"""
 
 
 def _pair_law(scene: Scene, member: int) -> str:

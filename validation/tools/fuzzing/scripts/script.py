@@ -143,7 +143,8 @@ def _contacts(part: EngineCode) -> str:
     if not part.contacts:
         raise ScriptError(f"a script does not read the contact forces of {part.title}")
     body = textwrap.indent(part.contacts.strip("\n"), "    ")
-    return f'''def contacts():
+    watch = f"{part.watch.strip(chr(10))}\n\n\n" if part.watch else ""
+    return f'''{watch}def contacts():
     """Contacts of the last step: body or boundary a, b, force on b, unit normal from a to b."""
 {body}
 '''
