@@ -266,6 +266,7 @@ def simulation_of(reply: Reply) -> Simulation:
         trace=header.get("trace", ""),
         wall_time=header.get("wall_time", 0.0),
         peak_memory=header.get("peak_memory", 0),
+        cpu_share=header.get("cpu_share", 1.0),
     )
     size = header.get("trajectory_bytes", 0)
     if simulation.outcome != "completed":
@@ -275,8 +276,7 @@ def simulation_of(reply: Reply) -> Simulation:
         trajectory = from_bytes(encoded)
     except ValueError as error:  # TrajectoryError, or bytes that are no times
         return replace(simulation, outcome="crashed", reason=f"gave no trajectory: {error}")
-    share = header.get("cpu_share", 1.0)
-    return replace(simulation, trajectory=trajectory, encoded=encoded, step_times=times, cpu_share=share)
+    return replace(simulation, trajectory=trajectory, encoded=encoded, step_times=times)
 
 
 def _checked(simulation: Simulation, plan: Plan) -> Simulation:

@@ -28,7 +28,7 @@ from validation.running.processes.executor import Reply
 from validation.running.processes.family import KERNEL_LISTS_CHILDREN, children_of, kill, resident, resident_once
 from validation.running.processes.pool import ATTEMPTS, Pool, own
 from validation.running.processes.processor import left_alone
-from validation.running.runner import Limits, execute, measuring_remotes
+from validation.running.runner import Limits, ask_unplanned, execute, measuring_remotes, simulation_of
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 PLANAR = ("free-tumble:space=planar", "bouncing-ball", "stack:n=3")
@@ -90,6 +90,19 @@ def test_what_broke_has_its_finite_section_to_be_shown_and_no_hash_to_be_compare
     assert result.trajectory is None and result.trajectory_hash == "" and not result.measurements
     part = from_bytes(result.encoded)
     assert len(part.time) > 10 and first_not_finite(part) is None
+
+
+@pytest.mark.usefixtures("broken_engine")
+@pytest.mark.parametrize(("fault", "busy"), [("hang", False), ("memory", True)])
+def test_what_was_ended_says_how_much_of_a_core_it_had(fault: str, busy: bool) -> None:
+    request = Request(scenario=scenario_of("upright-block"), engine=engine_of(f"broken:fault={fault}"))
+    limits = replace(SOON, memory_limit=2**28)
+    with Pool() as pool:
+        asked = ask_unplanned(pool, request, "default", limits)
+        [reply] = pool.wait()
+    simulation = simulation_of(reply)
+    assert reply.id == asked and simulation.outcome == ("out_of_memory" if busy else "timed_out")
+    assert (simulation.cpu_share > 0.02) is busy
 
 
 @pytest.mark.usefixtures("broken_engine")

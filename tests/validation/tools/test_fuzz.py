@@ -34,7 +34,7 @@ from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
 from validation.tools.fuzzing.finds import Replayed, is_found_by
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.search import Fault, Fuzzer, Search, resolving
+from validation.tools.fuzzing.search import Fault, Fuzzer, Search, resolving, was_starved
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
@@ -97,6 +97,11 @@ def test_energy_that_two_bodies_gain_where_they_touch_is_found_and_shrunk_to_tho
     (fault,) = search("broken:fault=gain", seconds=180.0).faults
     assert fault.oracle in ("energy gained", "blew up", "hangs"), "which a person would see first"
     assert len(fault.scene.bodies) == 2
+
+
+def test_a_hang_is_none_where_others_had_the_cores() -> None:
+    for share, starved in ((0.0, False), (0.2, True), (0.9, False)):
+        assert was_starved(Simulation(outcome="timed_out", wall_time=10.0, cpu_share=share)) is starved
 
 
 def test_a_signal_to_end_in_the_background_is_noted_and_never_raised_in_a_callback() -> None:

@@ -74,7 +74,7 @@ class Child:
     inbox: int | None = None  # what a live one is asked goes here
     asked: int = 0  # questions that a live one has not answered; while there is none its clock stands
     stream: Reader = field(default_factory=Reader)  # of a live one's answers
-    ended: tuple[int, int] | None = None  # once it is gone: its wait status, and its peak memory, bytes
+    ended: tuple[int, int, float] | None = None  # once gone: wait status, peak memory (bytes), time on a core (s)
 
 
 class Server:
@@ -233,7 +233,7 @@ class Server:
             pid, status, usage = os.wait4(child.pid, os.WNOHANG)
             if pid:
                 scale = 1 if sys.platform == "darwin" else 1024
-                child.ended = status, usage.ru_maxrss * scale
+                child.ended = status, usage.ru_maxrss * scale, usage.ru_utime + usage.ru_stime
         return child.ended is not None
 
     def hand_on(self, request: dict[str, Any]) -> None:
@@ -259,7 +259,7 @@ class Server:
     def finish(self, child: Child) -> None:
         """It has ended: its answer goes out, and what it has left behind is killed."""
         assert child.ended is not None
-        status, peak = child.ended
+        status, peak, cpu = child.ended
         self.selector.unregister(child.pipe)
         os.close(child.pipe)
         if child.inbox is not None:
@@ -287,7 +287,8 @@ class Server:
             outcome, cause = child.killed or ("crashed", ended(os.waitstatus_to_exitcode(status), wall, str(error)))
             printed = last_words(child.errors)
             last = f": {printed[-1][-LAST_WORDS:]}" if printed else ""
-            header |= {"outcome": outcome, "reason": cause + last, "trace": "\n".join(printed)}
+            share = min(1.0, cpu / wall) if wall > 0.0 else 1.0
+            header |= {"outcome": outcome, "reason": cause + last, "trace": "\n".join(printed), "cpu_share": share}
         child.errors.close()
         removed(child.folder)
         send(self.connection, header, body)

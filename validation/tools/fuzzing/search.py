@@ -35,6 +35,7 @@ from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_w
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
+ASLEEP = 0.02  # of a core
 MOST_TRIES = 400  # simpler scenes for one fault
 WHOLE = 1000  # faults: as many as there are
 
@@ -256,8 +257,8 @@ class Fuzzer:
 
     def _simulated(self, trial: Trial, reply: Reply) -> None:
         simulation = runner.simulation_of(reply)
-        if simulation.outcome == "timed_out" and simulation.wall_time < SCENE_LIMIT:
-            return  # our time was over, not the scene's
+        if simulation.outcome == "timed_out" and (simulation.wall_time < SCENE_LIMIT or was_starved(simulation)):
+            return  # our time was over, or that of a busy machine, not the scene's
         if simulation.outcome == "declined":
             self.search.declined += 1
         else:
@@ -321,6 +322,11 @@ class Fuzzer:
         plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
         self.profile = plans[0].case.identity.profile if plans else self.profile
         return [plan.declined is None and plan.unavailable is None for plan in plans]
+
+
+def was_starved(simulation: Simulation) -> bool:
+    """Whether others had the cores: it ran, for less than half of the time. What waits for nobody does not run."""
+    return ASLEEP < simulation.cpu_share < 0.5
 
 
 def _key(trial: Trial) -> Key:
