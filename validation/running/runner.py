@@ -147,9 +147,10 @@ def simulate_unplanned(
     exercise: dict[str, Any] | None = None,
     *,
     before: Scene | None = None,
+    states: Trajectory | None = None,
 ) -> Simulation:
     """As `ask_unplanned`, and waited for."""
-    number = ask_unplanned(pool, request, profile, limits, exercise, before=before)
+    number = ask_unplanned(pool, request, profile, limits, exercise, before=before, states=states)
     while True:
         for reply in pool.wait():
             if reply.id == number:
@@ -165,12 +166,14 @@ def ask_unplanned(
     *,
     measured: bool = False,
     before: Scene | None = None,
+    states: Trajectory | None = None,
 ) -> int:
     """Ask for one simulation without a plan: its process resolves the settings and may decline. The reply's id.
 
     `exercise`: of an ability of the engine (`validation.engines.answers`), in place of the plain motion. `measured`: on
     other machines it is measured there; here the motion has to be given to `ask_measuring`. `before`: a scene that the
-    process simulates first, with the same settings.
+    process simulates first, with the same settings. `states`: from each of which one step is taken, in place of the
+    motion; the answer has what they have become.
     """
     remote = engine_remotes(pool, {request.engine.word})[request.engine.word]
     header = {
@@ -185,7 +188,10 @@ def ask_unplanned(
         header["measure"] = _measuring(request.scenario)
     if before is not None:
         header["before"] = write_scene(before, indent=None)
-    return pool.ask(remote, header, write_scene(request.scenario.scene, indent=None).encode())
+    scene = write_scene(request.scenario.scene, indent=None).encode()
+    if states is None:
+        return pool.ask(remote, header, scene)
+    return pool.ask(remote, header | {"replay": None, "scene_bytes": len(scene)}, scene + to_bytes(states))
 
 
 def _ask_simulation(pool: Executor, remotes: dict[str, Server], plan: Plan, limits: Limits, core: int | None) -> int:

@@ -18,8 +18,10 @@ from validation import engines
 from validation.engines import engine_of
 from validation.engines.answers import declined
 from validation.engines.engine import DOUBLE, SINGLE, resolve_settings
+from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.reference.adapter import Reference
 from validation.engines.relations import NAMES, Change, Relation
+from validation.engines.shared.replay import one_step
 from validation.judging.relations import run_limits
 from validation.records.simulation import Simulation
 from validation.running.processes.pool import Pool
@@ -87,6 +89,9 @@ def simulator(engine: Any, **settings: Any) -> Callable[[list[Asked]], list[Simu
             engine.simulate(asked.before, asked.dt, resolved)
         if reason := declined(engine, asked.scene):
             return Simulation(outcome="declined", reason=reason)
+        if asked.states is not None:
+            after = one_step(engine, asked.scene, asked.dt, resolved, asked.states)
+            return Simulation(outcome="completed", trajectory=after)
         return Simulation(outcome="completed", trajectory=engine.simulate(asked.scene, asked.dt, resolved))
 
     return lambda several: [simulate(one) for one in several]
@@ -151,6 +156,25 @@ def test_where_round_off_decides_what_happens_nothing_is_a_fault() -> None:
     found = driven(compare_with_twin(turned, scene, DT, own, relations), counted)
     assert found is None or found.violation is None
     assert len(rounds) > 1, "the turned scene does move otherwise, beyond what round-off alone explains"
+
+
+@pytest.mark.parametrize("other, agree", [({"iterations": 50}, True), ({"iterations": 40}, False)])
+def test_two_settings_that_agree_are_tried_in_a_step_from_each_of_many_states(
+    other: dict[str, Any], agree: bool
+) -> None:
+    """Three boxes on one another: fewer sweeps move them otherwise."""
+    boxes = tuple(
+        PlanarBody(name=f"box {i}", shape=SQUARE, mass=3.0**i, position=(0.1 * i, 0.5 + 1.01 * i)) for i in range(3)
+    )
+    scene = PlanarScene(duration=1.0, bodies=boxes, boundaries=(HalfPlane(name="ground"),))
+    law = Relation(name="sweeps", one={"iterations": 50}, other=other, agree="round-off", promise="a test")
+    relations, simulate = Relations(promised=(law,), sets_state=True), simulator(Pymunk())
+    (own,) = simulate([Asked(scene=scene, dt=DT, settings={})])
+    found = driven(compare_with_twin(law, scene, DT, own, relations), simulate)
+    assert found is not None and found.in_a_step == agree
+    if not agree:
+        assert found.violation is not None and "in one step from the state at" in found.violation.message
+        assert "with iterations=50 and with iterations=40, box" in found.violation.message
 
 
 def test_of_two_ways_that_agree_one_cannot_break_and_the_other_not() -> None:

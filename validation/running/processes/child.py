@@ -79,12 +79,16 @@ def simulate(
 
 
 def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) -> bytes:
-    """One step from each state."""
+    """One step from each state. Without settings, as `answer` has them."""
+    found = {"settings": request["replay"]} if request["replay"] is not None else plan(engine, request, scene)
+    if "settings" not in found or found.get("declined"):
+        reason = found.get("declined") or found.get("error") or found.get("unavailable")
+        return pack({"outcome": "declined", "reason": str(reason)})
     try:
-        after = one_step(engine, scene, request["dt"], request["replay"], from_bytes(states))
+        encoded = to_bytes(one_step(engine, scene, request["dt"], found["settings"], from_bytes(states)))
     except BaseException as error:
         return failed(engine, error)
-    return pack({"outcome": "completed", "reason": ""}, to_bytes(after))
+    return pack({"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded)}, encoded)
 
 
 def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int) -> bytes:

@@ -11,6 +11,7 @@ Then, for each request,
     {"id", "dt", "replay": settings, "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason"} + states
     {"id", "dt", "settings", "live": steps of a frame}  ->  {"id", "more"} + frames, and so on (`live`)
     {"to": id, "until", "springs", "thrusters"} moves that one on;  {"to": id, "end"} ends it, or any other
+    the same with "profile" and "overrides", and null for settings        ->  the same; declined is an outcome
 is done in a forked child (on the "core" asked for, if any), so that whatever an engine does to its process is that
 child's affair. Scenes come as JSON text: the body of a simulation, or "scene" in each item of a plan, which is its
 request's body. The server itself reads them, because a text met again costs nothing then, and a first one a tenth of

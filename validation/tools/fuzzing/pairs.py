@@ -14,11 +14,12 @@ import numpy as np
 
 from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import norm
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, features
 from validation.engines.engine import DOUBLE
 from validation.engines.relations import NAMES, Agreement, Change, Relation, unchanged_when
-from validation.judging.evidence.replay import distance, taken
-from validation.judging.relations import accuracy, first_order_limits, run_limits
+from validation.judging.evidence.replay import chosen, distance, taken
+from validation.judging.relations import accuracy, agreed, first_order_limits, limits, perturbed, run_limits
 from validation.records.case import Value
 from validation.records.quantities import counted, quantity, time_step
 from validation.records.simulation import BROKEN, Simulation
@@ -27,6 +28,7 @@ from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, twin_of
 
 DIFFERS, NOT_SO = "differs when ", "does not hold: "
+MOST_STATES = 30  # of a motion, that a step is taken from
 FEW, MANY = 2, 8  # nearby starts: of a property, and before a promise is called broken
 ENDS = BROKEN - {"timed_out"}
 NOT_PROMISED = "nothing that we know of"
@@ -61,12 +63,14 @@ class Relations:
 
     promised: tuple[Relation, ...]
     round_off: float = DOUBLE
+    sets_state: bool = False  # whether a step can be taken from a state of the motion
 
     @classmethod
     def of(cls, hello: Mapping[str, Any]) -> "Relations":
         """As its server declares them."""
         promised = tuple(Relation(**given) for given in hello.get("relations", ()))
-        return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)))
+        sets_state = "set_state" in hello.get("abilities", ())
+        return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)), sets_state=sets_state)
 
     def promised_of(self, scene: Scene) -> tuple[Relation, ...]:
         has = features(scene) | {""}
@@ -92,6 +96,7 @@ class Asked:
     dt: float
     settings: Mapping[str, Value]
     before: Scene | None = None  # simulated first, in the same process
+    states: Trajectory | None = None  # from each of which one step is taken, in place of the motion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +153,39 @@ def compare_with_twin(
         in_a_step=bool(agrees[0]),
         in_the_run=bool(agrees.all()) and not pair.has_other_bits,
     )
-    if not promised or compared.in_the_run:
+    if relation.change is None and relations.sets_state:
+        of_steps = yield from _compared_by_steps(relation, scene, dt, motion, relations.round_off)
+        if of_steps is not None:
+            compared = replace(of_steps, in_the_run=compared.in_the_run)
+    if not promised or compared.violation or compared.in_the_run:
         return compared
     if agrees.all():
         return replace(compared, violation=_violation(relation, "its state has other bits between samples"))
     k = int(agrees.argmin())
     allowed = float(pair.limits(spread)[k])
     return replace(compared, violation=pair.violation(k, allowed), after=int(pair.steps[k]), allowed=allowed)
+
+
+def _compared_by_steps(
+    relation: Relation, scene: Scene, dt: float, motion: Trajectory, round_off: float
+) -> Generator[list[Asked], list[Simulation], Compared | None]:
+    """Of settings: a step both ways from the same states, which no chaos parts. None where it cannot be taken."""
+    states = chosen(motion, MOST_STATES)
+    ways = [(relation.one, states), (relation.one, perturbed(states, scene, round_off)), (relation.other, states)]
+    replies = yield [Asked(scene=scene, dt=dt, settings=given, states=start) for given, start in ways]
+    after = [reply.trajectory for reply in replies if reply.trajectory is not None]
+    if len(after) < len(ways) or not len(states.time):
+        return None
+    one, moved, other = after
+    limit = limits(states, one, moved, scene, relation.agree, round_off)
+    found = agreed(scenario_from_scene("fuzzed", scene), states, one, other, limit)
+    violation = None
+    if not found.met and found.where is not None:
+        where = f"from the state at {quantity(found.where.time, 's')} of its own motion"
+        by = f"by {quantity(found.size, 'm/s')}, {quantity(found.limit, 'm/s')} is allowed"
+        body = found.where.body
+        violation = _violation(relation, f"{body} moves otherwise in one step {where}: {by}", body)
+    return Compared(relation=relation, in_a_step=found.met, violation=violation)
 
 
 def _ends_otherwise(relation: Relation, simulation: Simulation) -> Compared:

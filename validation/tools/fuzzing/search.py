@@ -299,7 +299,9 @@ class Fuzzer:
 
     def _ask_twin(self, trial: Trial, asked: Asked) -> int:
         request = self._request(asked.scene, asked.dt, (*trial[2], *typed(asked.settings)))
-        return runner.ask_unplanned(self.pool, request, self.profile or "", self._time_left, before=asked.before)
+        return runner.ask_unplanned(
+            self.pool, request, self.profile or "", self._time_left, before=asked.before, states=asked.states
+        )
 
     def _compared(self, trial: Trial, compared: Compared) -> None:
         if compared.violation is not None:
