@@ -67,8 +67,8 @@ class Relations:
 
     @classmethod
     def of(cls, hello: Mapping[str, Any]) -> "Relations":
-        """As its server declares them."""
-        promised = tuple(Relation(**given) for given in hello.get("relations", ()))
+        """As its server declares them; those that take long are left out."""
+        promised = tuple(one for given in hello.get("relations", ()) if (one := Relation(**given)).cheap)
         sets_state = "set_state" in hello.get("abilities", ())
         return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)), sets_state=sets_state)
 
