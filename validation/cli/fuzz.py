@@ -52,8 +52,9 @@ def command(
 
     The laws need no reference: nothing goes through anything, hangs in the air, blows up or moves on where friction
     stops it; a passive scene gains no energy, an isolated one keeps its momentum, contact forces stay in the friction
-    cone; a simulation neither crashes nor hangs and stays finite. What is found is stored with its seed and scene, one
-    of each cause. Exit status 1 if something was found.
+    cone; a simulation neither crashes nor hangs and stays finite. Some scenes are simulated again, turned, in other
+    units, run again and so on: what the engine's documents promise of that is a law, too. What is found is stored with
+    its seed and scene, one of each cause. Exit status 1 if something was found.
 
     \b
     upright fuzz --engine pymunk --minutes 2

@@ -76,9 +76,11 @@ EXACT = unchanged_when(
     promise="motions are exact to a stated bound",
     feature="planar",
     without="restitution",
+    settings={"impact_order": OWN.impact_order, "tolerance": OWN.tolerance},
 )
-"""Of motions without a time step. Where bodies strike one another in turn without end, which impacts count as one is
-decided by a gap that grows with the extent of the scene, so another extent may give another motion."""
+"""Of motions without a time step. One contact after the other depends on which is first. Where bodies strike one
+another in turn without end, which impacts count as one is decided by a gap that grows with the extent of the scene, so
+another extent may give another motion."""
 
 
 class Reference:

@@ -67,8 +67,17 @@ class Relations:
 
     @classmethod
     def of(cls, hello: Mapping[str, Any]) -> "Relations":
-        """As its server declares them; those that take long are left out."""
-        promised = tuple(one for given in hello.get("relations", ()) if (one := Relation(**given)).cheap)
+        """As its server declares them; those that take long are left out.
+
+        Of settings that agree to round-off a minimum is asked: round-off decides where a solver stops, too, and of many
+        scenes some are solved no better.
+        """
+        declared = [Relation(**given) for given in hello.get("relations", ())]
+        promised = tuple(
+            replace(one, agree="minimum") if one.change is None and one.agree == "round-off" else one
+            for one in declared
+            if one.cheap
+        )
         sets_state = "set_state" in hello.get("abilities", ())
         return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)), sets_state=sets_state)
 
