@@ -13,7 +13,7 @@ from scenarios.scene import PlanarScene, Scene, colliding_pairs
 from validation.metrics.observation import Observation
 from validation.metrics.proximity import proximities
 from validation.records.trajectory import Trajectory
-from validation.tools.fuzzing.independent import contacts, exact
+from validation.tools.fuzzing.independent import contacts, exact, steps
 from validation.tools.fuzzing.independent.exact import Broken
 from validation.tools.fuzzing.independent.measured import is_bounded, wrong_measurement
 from validation.tools.fuzzing.independent.motion import Motion
@@ -122,7 +122,7 @@ CHECKS: Mapping[Module, tuple[Check, ...]] = {
     "plane": (*EXACT, _overlaps, _impulses, contacts.forces_balance, contacts.contacts_obey),
     "flights": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
     "mechanisms": (*EXACT, contacts.forces_balance),
-    "heaps": (_stepped, _overlaps),
+    "heaps": (_stepped, _overlaps, steps.flights, steps.spheres),
     "compliant": (exact.isolated, exact.compliant_energy),
-    "contactsim": (_jumps,),
+    "contactsim": (_jumps, steps.flights),
 }
