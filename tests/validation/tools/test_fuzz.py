@@ -34,7 +34,7 @@ from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
 from validation.tools.fuzzing.finds import Replayed, is_found_by
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.search import Fault, Fuzzer, Search, resolving, was_starved
+from validation.tools.fuzzing.search import Fault, Fuzzer, Search, Trial, resolving, was_starved
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
@@ -169,6 +169,24 @@ def test_a_body_without_which_the_law_is_broken_all_the_same_is_taken_out() -> N
         fuzzer = Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0)
         whole = Fault(oracle="broken", message="", scene=scene, dt=1.0 / 240.0, seed=1)
         assert len(fuzzer.shrunk(whole).scene.bodies) == 1
+
+
+@pytest.mark.usefixtures("plugins")
+def test_what_is_shrunk_breaks_the_law_at_least_half_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With one body it would be only just a fault."""
+    sizes = {3: 4.0, 2: 2.5, 1: 1.1}
+
+    def judged(fuzzer: Fuzzer, trials: Sequence[Trial]) -> list[dict[str, Violation]]:
+        broken = (Violation(oracle="energy gained", message="", size=sizes[len(scene.bodies)]) for scene, *_ in trials)
+        return [{one.oracle: one} for one in broken]
+
+    monkeypatch.setattr(Fuzzer, "_judge", judged)
+    bodies = tuple(box(name, mass=1.0, position=(x, 0.0)) for name, x in (("p", 0.0), ("q", 3.0), ("r", 6.0)))
+    whole = Fault(
+        oracle="energy gained", message="", scene=PlanarScene(bodies=bodies, duration=0.5), dt=0.01, seed=1, size=4.0
+    )
+    with Pool() as pool:
+        assert len(Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0).shrunk(whole).scene.bodies) == 2
 
 
 @pytest.mark.usefixtures("plugins")

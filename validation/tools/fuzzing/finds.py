@@ -26,6 +26,9 @@ from validation.tools.fuzzing.scripts.issue import issue_of
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
 
+STORED = [field.name for field in fields(Fault) if field.name not in ("options", "size")]
+"""Of a fault; its options are in the name of the engine."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replayed:
@@ -94,7 +97,7 @@ def fuzz_engine(
             lost = error
         used, finds = fuzzer.profile or "", []
         for fault in search.faults:
-            found = {field.name: getattr(fault, field.name) for field in fields(fault) if field.name != "options"}
+            found = {name: getattr(fault, name) for name in STORED}
             label = with_options(choice, fault.options).label
             number = store.add_find(engine=label, engine_version=version, profile=used, **found)
             finds.append(store.find(number))
@@ -130,7 +133,7 @@ def is_found_by(find: StoredFind, choice: EngineChoice) -> bool:
 
 def fault_of(find: StoredFind, choice: EngineChoice) -> Fault:
     """As a search of this engine finds it."""
-    own = {field.name: getattr(find, field.name) for field in fields(Fault) if field.name != "options"}
+    own = {name: getattr(find, name) for name in STORED}
     options = engine_of(find.engine).overrides.items() - choice.overrides.items()
     return Fault(**own, options=tuple(sorted(options)))
 

@@ -86,6 +86,7 @@ class Violation:
     oracle: str  # one of ORACLES
     message: str  # with values
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
+    size: float = 1.0  # of what is tolerated, where that is a number
 
 
 def judge_scene(scene: Scene, dt: float, simulation: Simulation, engine: str = "") -> dict[str, Violation]:
@@ -139,22 +140,26 @@ def _found(
     found = [Violation(oracle=one.kind, message=describe_happening(one), bodies=one.bodies) for one in shown]
     if gained is not None and gained > allowed:
         message = f"energy rose by {gained:.3g} J without a source; tolerated: {allowed:.3g} J"
-        found.append(Violation(oracle="energy gained", message=message))
+        found.append(Violation(oracle="energy gained", message=message, size=_times(gained, allowed)))
     if axes := conserved_axes(scene):
         drift, allowed = _momentum_drift(scene, motion, axes), momentum_allowed(scene)
         if not drift <= allowed:  # also where it overflows and is no number
             message = f"momentum changed by {drift:.3g} kg m/s without an outer force; tolerated: {allowed:.3g} kg m/s"
-            found.append(Violation(oracle="momentum not kept", message=message))
+            found.append(Violation(oracle="momentum not kept", message=message, size=_times(drift, allowed)))
     beyond = min(measured.get("cone_violation", 0.0), cone_excess(scene, motion))
     if beyond > CONE_SHARE:
         message = (
             f"the contact forces of a pair are outside the friction cone by {beyond:.3g} of them over all reported "
             f"steps; tolerated: {CONE_SHARE}"
         )
-        found.append(Violation(oracle="outside the friction cone", message=message))
+        found.append(Violation(oracle="outside the friction cone", message=message, size=_times(beyond, CONE_SHARE)))
     if any(one.oracle in OF_DEPTH for one in found) and starts_deep(scene):
         found = [one for one in found if one.oracle not in OF_DEPTH]
     return found
+
+
+def _times(value: float, allowed: float) -> float:
+    return value / allowed if allowed > 0.0 and math.isfinite(value) else math.inf
 
 
 def starts_deep(scene: Scene) -> bool:

@@ -36,6 +36,7 @@ from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 ASLEEP = 0.02  # of a core
+AS_LARGE = 0.5  # of the size at first: what is shrunk is no fault that is only just one
 MOST_TRIES = 400  # simpler scenes for one fault
 WHOLE = 1000  # faults: as many as there are
 
@@ -55,6 +56,7 @@ class Fault:
     seed: int  # of its batch
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
     options: Options = ()  # settings of the engine beside those of the search
+    size: float = 1.0  # of what is tolerated
 
     @property
     def kinds(self) -> Counter[str]:
@@ -190,18 +192,20 @@ class Fuzzer:
         """The simplest scene that breaks the same law, as far as the time and `MOST_TRIES` go."""
         self._verdicts.clear()
         self._tries, self._shrunk = MOST_TRIES, fault
-        while (simpler := self._simpler(fault)) is not None:
+        least = AS_LARGE * fault.size
+        while (simpler := self._simpler(fault, least)) is not None:
             fault = simpler
         self._shrunk = None
         return fault
 
-    def _simpler(self, fault: Fault) -> Fault | None:
-        """The first of the simpler scenes that breaks the law, too; None where none does, or the time is over."""
+    def _simpler(self, fault: Fault, least: float) -> Fault | None:
+        """The first of the simpler scenes that breaks the law by as much, too; None where none does, or the time is
+        over."""
         trials = _simpler_trials(fault)
         while some := list(islice(trials, self.pool.at_once(self.limits.workers))):
             self._tries -= len(some)
             for trial, broken in zip(some, self._judge(some)):
-                if fault.oracle in broken:
+                if fault.oracle in broken and broken[fault.oracle].size >= least:
                     return _fault(broken[fault.oracle], trial, fault.seed)
             if self._tries <= 0 or self.is_over:
                 break
