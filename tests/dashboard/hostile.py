@@ -128,7 +128,7 @@ def made(folder: Path) -> dict[str, list[int]]:
             store.mark("known", [number], who="R.", reason="r", scope="s", link="l")
         for i in range(len(STRINGS)):
             about: dict[str, Any] = {"engine_version": "1", "profile": "fair", "seed": 1, "dt": 0.01, "message": "m"}
-            numbers["finds"].append(store.add_find(engine=f"e{i}", oracle="left", scene=scene(2.0 + i), **about))
+            numbers["finds"].append(store.add_find(engine=f"e{i}", oracle="left", scene=scene(500.0 + i), **about))
             extra = case(f"x{i}", "e", parameters={}, scene_hash=content_hash(scene()))
             numbers["runs"].append(store.begin_run(info(f"b{i}"), [extra], [scene()]))
             broken = result(extra, outcome="crashed", reason="r", trajectory=None, step_times=np.zeros(0))

@@ -23,6 +23,7 @@ from tests.dashboard.test_dashboard import free_port, settled, wait_for
 from tests.dashboard.test_pages import regressed
 from tests.effort import few
 from tests.validation.command import AS_COMMAND
+from tests.validation.store.made import scene
 from tests.validation.store.test_damage import damaged, filled
 from validation.store import open_store
 from validation.store.models import Base
@@ -190,6 +191,8 @@ def test_a_value_that_no_command_writes_is_a_sentence_and_no_traceback(
     """On every page, of every such column: shown as text, or a sentence in place of the page."""
     with open_store(tmp_path / "good.db") as store:
         run = regressed(store)
+        about: dict[str, Any] = {"engine_version": "1", "profile": "fair", "seed": 1, "dt": 0.01, "message": "m"}
+        store.add_find(engine="pymunk", oracle="left", scene=scene(), **about)
     line = {"sign": "worse", "scenario": "s", "parameters": {}, "told": "", "variant": "", "changes": []}
     values = ("2026-11-03 12:00:00.000000", "c", "m", "a", "b", "{}", '{"worse": 1}', json.dumps(line))
     columns = 'made, command, machine, "old", "new", packages, counts, "lines"'

@@ -113,6 +113,7 @@ def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
             number=row.id,
             when=row.found,
             seed=int(row.seed),
+            dt=float(row.dt),  # which NULL is not
             bodies=tuple(names_of(row.bodies)),
             scene=_scene(row.json, row.id),
         )
