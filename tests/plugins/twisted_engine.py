@@ -64,6 +64,14 @@ def twisted(fault: str, scene: Any, dt: float, motion: Any) -> Any:
 
 class Twisted(Reference):
     name = "twisted"
+    relations = (
+        *Reference.relations,
+        *unchanged_when(
+            *(change for change in NAMES if change not in {one.change for one in Reference.relations}),
+            agree="round-off",
+            promise="its manual",
+        ),
+    )
     settings: ClassVar = {**Reference.settings, "fault": FAULT}
 
     def declines(self, scene: Any) -> str | None:

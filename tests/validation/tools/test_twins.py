@@ -28,6 +28,7 @@ from validation.running.processes.pool import Pool
 from validation.store import open_store
 from validation.tools.fuzzing.drawing import Given, draw
 from validation.tools.fuzzing.pairs import (
+    PROPERTIES,
     Asked,
     Compared,
     Relations,
@@ -99,7 +100,7 @@ def simulator(engine: Any, **settings: Any) -> Callable[[list[Asked]], list[Simu
 
 def compared(engine: Any, change: Change, scene: Scene, **settings: Any) -> Compared | None:
     simulate, relations = simulator(engine, **settings), Relations.of(hello_of(engine))
-    (relation,) = [one for one in relations.promised if one.change == change]
+    (relation,) = [one for one in (*relations.promised_of(scene), *PROPERTIES) if one.change == change][:1]
     (own,) = simulate([Asked(scene=scene, dt=DT, settings={})])
     return driven(compare_with_twin(relation, scene, DT, own, relations), simulate)
 
