@@ -39,6 +39,12 @@ FAULTS = (
     Planted(
         name="restitution squared",
         file="reference_engine/planar/impact.py",
+        old="problem.base[r] = found.value[k, col.RESTITUTION] * max(0.0, answer.f[2 * r])",
+        new="problem.base[r] = found.value[k, col.RESTITUTION] ** 2 * max(0.0, answer.f[2 * r])",
+    ),
+    Planted(
+        name="restitution squared, Newton's law",
+        file="reference_engine/planar/impact.py",
         old="event.problem.b[2 * r] = (1.0 + factor * e) * speed[2 * k]",
         new="event.problem.b[2 * r] = (1.0 + factor * e * e) * speed[2 * k]",
     ),
