@@ -18,6 +18,7 @@ from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.pairs import Asked, Compared, Comparison, Relations, compare_with_twin, driven, typed
 
 EVERY = 8  # one scene in so many has a twin
+EVERY_TIED = 2  # of those with joints, where solvers have most to do
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 
 T = TypeVar("T")

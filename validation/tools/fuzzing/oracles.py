@@ -17,7 +17,7 @@ from scenarios import mass
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Bowl, HalfPlane, HalfSpace, HollowSphere, Scene, colliding_pairs, masses
 from validation.metrics import measure_with_outcomes
-from validation.metrics.equilibrium import CONTACT, at_start
+from validation.metrics.equilibrium import BOUNCY, CONTACT, at_start
 from validation.metrics.observation import MismatchError, length
 from validation.metrics.proximity import proximities
 from validation.records.outcome import OPPOSITE, Outcome
@@ -175,10 +175,12 @@ def depth_at_start(scene: Scene) -> float:
 
 def _is_clear(scene: Scene, motion: Trajectory) -> bool:
     """Whether the gap at which the engine holds what is in contact, m, is too small to be taken for a motion, and
-    there is time to come to rest, and no container, which many engines have as facets."""
+    there is time to come to rest, and no container, which many engines have as facets. What bounces back nearly as fast
+    as it comes rests by chance only."""
+    bouncy = any(one.restitution > BOUNCY for one in (*scene.bodies, *scene.boundaries))
     small = motion.contact_tolerance < SKIN * min(mass.width(body.shape) for body in scene.bodies)
     contained = any(isinstance(one, (Bowl, HollowSphere)) for one in scene.boundaries)
-    return small and scene.duration >= SETTLING and not contained
+    return small and scene.duration >= SETTLING and not contained and not bouncy
 
 
 def of_violations(found: Sequence[Violation]) -> dict[str, Violation]:

@@ -27,7 +27,7 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.comparing import EVERY, SCENE_LIMIT, Comparisons, Counts
+from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, Comparisons, Counts
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
@@ -293,11 +293,11 @@ class Fuzzer:
 
     def _compare(self, trial: Trial, simulation: Simulation) -> None:
         """Some scenes, by what they are; of a fault that is shrunk each, by the fault's own relation, if it has one."""
-        number = int(content_hash(trial[0])[:8], 16)
+        number, every = int(content_hash(trial[0])[:8], 16), EVERY_TIED if trial[0].joints else EVERY
         if self._shrunk is not None:
             relation = self.relations.by_oracle(self._shrunk.oracle, trial[0])
         else:
-            relation = self.relations.chosen(trial[0], number // EVERY) if number % EVERY == 0 else None
+            relation = self.relations.chosen(trial[0], number // every) if number % every == 0 else None
         if relation is not None:
             self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
 
