@@ -133,8 +133,9 @@ class Number(Checked, TypeDecorator[float]):
 
 
 def set_required(metadata: MetaData) -> None:
-    """Of columns that are never NULL; a key is in outer joins, and where the largest of none is asked for."""
+    """Of columns that are never NULL; a number that is a key is in outer joins, and where the largest of none is asked
+    for."""
     for table in metadata.tables.values():
         for column in table.columns:
-            key = column.primary_key or column.foreign_keys
+            key = column.foreign_keys or (column.primary_key and isinstance(column.type, Integer))
             column.type.required = not (column.nullable or key)  # type: ignore[attr-defined]
