@@ -24,6 +24,8 @@ FOLDER = kernel_cache.use_kernel_cache()  # before anything imports numba
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background; the tests of Ctrl-C send it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     effort.quick = effort.QUICK in config.getoption("markexpr")
     # A busy machine is no fault of what is tested.
     settings.register_profile("upright", deadline=None, max_examples=effort.tries(settings.default.max_examples))

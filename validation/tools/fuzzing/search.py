@@ -298,7 +298,7 @@ class Fuzzer:
             relation = self.relations.by_oracle(self._shrunk.oracle, trial[0])
         else:
             relation = self.relations.chosen(trial[0], number // every) if number % every == 0 else None
-        if relation is not None:
+        if relation is not None and not (relation.change is None and trial[2]):  # settings agree beside no others
             self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
 
     def _ask_twin(self, trial: Trial, asked: Asked) -> int:
