@@ -36,7 +36,7 @@ def found(store: Store, engine: str = "pymunk:iterations=5", oracle: str = "went
     return store.add_find(engine=engine, oracle=oracle, **about | more)
 
 
-def told(app: AppTest) -> str:
+def page_text(app: AppTest) -> str:
     return unescape(words(app))
 
 
@@ -50,7 +50,7 @@ def test_the_list_has_every_find_with_its_engine_law_message_and_state(store: St
     store.mark_find(known, known="its margin", known_by="R.", link="#31")
     store.mark_fixed(fixed, "4.1")
     app = shown("finds")
-    described = told(app)
+    described = page_text(app)
     for part in (
         "1 new, 1 known, 1 fixed",
         "pymunk@fair:iterations=5",
@@ -60,7 +60,7 @@ def test_the_list_has_every_find_with_its_engine_law_message_and_state(store: St
     ):
         assert part in described
     assert "its margin" in described and "#31" in described and "fixed in 4.1" in described
-    only = told(shown("finds", show="known"))
+    only = page_text(shown("finds", show="known"))
     assert "box2d@fair" in only and "pymunk" not in only and "mujoco" not in only
 
 
@@ -69,7 +69,7 @@ def test_one_find_plays_and_has_its_law_script_issue_scene_and_the_command_that_
     store.hand_over(number, {"script": "print('it falls')", "issue": "# it falls"}, to_bytes(falling(bodies=1)))
     store.mark_since(number, "6.2.0", "6.1.1")
     app = shown("finds", find=str(number))
-    described = told(app)
+    described = page_text(app)
     for part in (*EXPECTATIONS["went through"], MESSAGE, "since 6.2.0, not in 6.1.1", "time step 1/60 s"):
         assert part in described, part
     (frame,) = app.get("iframe")
@@ -81,14 +81,14 @@ def test_one_find_plays_and_has_its_law_script_issue_scene_and_the_command_that_
 
 def test_what_there_is_none_of_is_said_with_the_command_that_makes_it(store: Store) -> None:
     number = found(store)
-    described = told(shown("finds", find=str(number)))
+    described = page_text(shown("finds", find=str(number)))
     assert "There is no motion to play" in described and f"upright finds {number} --replay" in described
     assert "Nobody has asked for it yet." in described and f"upright finds {number} --issue" in described
     store.hand_over(number, {"lacks": "a script cannot express thrusters"})
-    described = told(shown("finds", find=str(number)))
+    described = page_text(shown("finds", find=str(number)))
     assert "There is none: <bdi>a script cannot express thrusters</bdi>" in described
-    assert "find 99: not in this database" in told(shown("finds", find="99"))
-    assert "No such find" in told(shown("finds", find="x"))
+    assert "find 99: not in this database" in page_text(shown("finds", find="99"))
+    assert "No such find" in page_text(shown("finds", find="x"))
 
 
 def test_who_may_accept_marks_a_find_as_known_with_a_reason_and_takes_it_back(
@@ -121,7 +121,7 @@ def test_an_issue_on_the_web_is_a_link_and_nothing_else_is(store: Store) -> None
         ("javascript:x", ""),
     ):
         store.mark_find(number, known="its margin", link=link)
-        described = told(shown("finds", find=str(number)))
+        described = page_text(shown("finds", find=str(number)))
         assert link in described and ("target='_blank'" in described) == bool(target)
         assert not target or f"href='{target}'" in described
 

@@ -165,10 +165,8 @@ def contacts_at(o: Observation, sample: int) -> list[Contact] | None:
     near = proximities(start)
     if (near.gap < -limit).any():
         return None
-    members = [*o.scene.bodies, *o.scene.boundaries]
-    restitution = (o.scene.pair_law(members[a], members[b])[1] for a, b in zip(near.a.tolist(), near.b.tolist()))
-    closed = np.where([e > BOUNCY for e in restitution], CLOSED * size(o), limit)
-    rows = np.flatnonzero(near.gap <= closed)
+    rows = np.flatnonzero(near.gap <= limit)
+    rows = rows[[not _bounces(start, row) for row in rows.tolist()]]
     if o.is_planar:  # where each pair has two points
         return contacts_of(start, rows)
     touch = {(c.a, c.b) for c in contacts_of(start, rows)}
@@ -182,6 +180,14 @@ def contacts_at(o: Observation, sample: int) -> list[Contact] | None:
         if not any(float(norm(c.point_a - one.point_a)) <= limit for c in known):
             found.append(one)
     return found
+
+
+def _bounces(o: Observation, row: int) -> bool:
+    """Whether the pair in this row of `proximities` goes on bouncing over its gap."""
+    near, members = proximities(o), [*o.scene.bodies, *o.scene.boundaries]
+    if near.gap[row] <= CLOSED * size(o):
+        return False
+    return o.scene.pair_law(members[near.a[row]], members[near.b[row]])[1] > BOUNCY
 
 
 def _every_way(o: Observation) -> Array:

@@ -193,7 +193,7 @@ def test_what_is_shrunk_breaks_the_law_at_least_half_as_much(monkeypatch: pytest
 @pytest.mark.parametrize(
     "word, outcome",
     few(
-        2,
+        1,
         [
             ("broken:fault=segfault", "crashed: SIGSEGV"),
             ("broken:fault=nan", "not_finite"),
@@ -222,6 +222,7 @@ def test_a_hang_is_a_fault_but_the_end_of_the_time_is_not(monkeypatch: pytest.Mo
 
 
 @pytest.mark.usefixtures("plugins")
+@pytest.mark.slow
 def test_a_body_that_goes_through_the_ground_is_found_and_shrunk_to_a_unit_box_at_rest() -> None:
     """What a person sees first is what is found, although others go through one another as well."""
     (fault,) = search("ghost.Ghost", seconds=60.0).faults

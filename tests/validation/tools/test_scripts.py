@@ -163,6 +163,7 @@ def made(dimension: int) -> list[Scene]:
 
 
 @pytest.mark.parametrize("name, dimension", ENGINES_IN)
+@pytest.mark.slow
 def test_a_script_moves_so_with_fixed_bodies_springs_damping_and_groups(
     name: str, dimension: int, tmp_path: Path
 ) -> None:

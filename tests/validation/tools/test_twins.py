@@ -20,7 +20,7 @@ from validation.engines.answers import declined
 from validation.engines.engine import DOUBLE, SINGLE, resolve_settings
 from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.reference.adapter import Reference
-from validation.engines.relations import NAMES, Change, Relation
+from validation.engines.relations import NAMES, Change, Relation, unchanged_when
 from validation.engines.shared.replay import one_step
 from validation.judging.relations import run_limits
 from validation.records.simulation import Simulation
@@ -135,6 +135,15 @@ def test_what_nobody_promises_is_measured_and_is_no_fault() -> None:
     found = driven(compare_with_twin(turned, SCENE, DT, own, nothing), simulate)
     assert found is not None and not found.in_the_run and found.violation is None
     assert nothing.by_oracle(oracle_of(turned), SCENE) is None
+
+
+def test_settings_are_promised_to_agree_beside_no_others_and_a_turned_scene_whatever_is_set() -> None:
+    agree = Relation(name="a and b agree", one={"way": "a"}, other={"way": "b"}, agree="bits", promise="a test")
+    (turned,) = unchanged_when("turned", agree="bits", promise="a test")
+    relations = Relations(promised=(agree, turned))
+    assert relations.promised_of(SCENE) == (agree, turned)
+    assert relations.promised_of(SCENE, {"solver": "pgs"}) == (turned,)
+    assert relations.by_oracle(oracle_of(agree), SCENE, {"solver": "pgs"}) is None
 
 
 def test_where_round_off_decides_what_happens_nothing_is_a_fault() -> None:
@@ -280,6 +289,7 @@ def test_a_search_finds_it_and_shrinks_the_scene_with_its_twin(word: str, oracle
 
 
 @pytest.mark.usefixtures("every_scene")
+@pytest.mark.slow
 def test_a_find_of_a_pair_is_listed_replayed_refused_as_a_script_and_gone_when_it_is_mended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,7 +98,7 @@ def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation)
     """By the relation that the find is of; None where it is of none that the engine promises."""
     choice = engine_of(find.engine)
     relations = Relations.of(hello_of(pool, choice))
-    relation = relations.by_oracle(find.oracle, find.scene)
+    relation = relations.by_oracle(find.oracle, find.scene, choice.overrides)
     if relation is None:
         return None
 

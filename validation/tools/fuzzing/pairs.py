@@ -6,7 +6,7 @@ engine's numbers (`validation.judging.relations.run_limits`); where that is not 
 that differ by round-off.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,17 +82,24 @@ class Relations:
         sets_state = "set_state" in hello.get("abilities", ())
         return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)), sets_state=sets_state)
 
-    def promised_of(self, scene: Scene) -> tuple[Relation, ...]:
+    def promised_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
+        """`settings`: those that are not as the profile has them; beside them it is not promised that others agree."""
         has = features(scene) | {""}
-        return tuple(one for one in self.promised if one.feature in has and (not one.without or one.without not in has))
+        return tuple(
+            one
+            for one in self.promised
+            if one.feature in has
+            and (not one.without or one.without not in has)
+            and not (one.change is None and settings)
+        )
 
-    def by_oracle(self, oracle: str, scene: Scene) -> Relation | None:
+    def by_oracle(self, oracle: str, scene: Scene, settings: Collection[Any] = ()) -> Relation | None:
         """Of a fault; None where it is of one simulation, or the engine does not promise that of the scene."""
-        return next((one for one in self.promised_of(scene) if oracle_of(one) == oracle), None)
+        return next((one for one in self.promised_of(scene, settings) if oracle_of(one) == oracle), None)
 
-    def chosen(self, scene: Scene, number: int) -> Relation:
+    def chosen(self, scene: Scene, number: int, settings: Collection[Any] = ()) -> Relation:
         """One of them by a random number; what is promised four times as often, as only that is a find."""
-        promised = self.promised_of(scene)
+        promised = self.promised_of(scene, settings)
         known = {one.change for one in promised}
         every = (*(PROMISED * promised), *(one for one in PROPERTIES if one.change not in known))
         return every[number % len(every)]

@@ -294,11 +294,13 @@ class Fuzzer:
     def _compare(self, trial: Trial, simulation: Simulation) -> None:
         """Some scenes, by what they are; of a fault that is shrunk each, by the fault's own relation, if it has one."""
         number, every = int(content_hash(trial[0])[:8], 16), EVERY_TIED if trial[0].joints else EVERY
+        settings = {**self.engine.overrides, **dict(trial[2])}
+        relation = None
         if self._shrunk is not None:
-            relation = self.relations.by_oracle(self._shrunk.oracle, trial[0])
-        else:
-            relation = self.relations.chosen(trial[0], number // every) if number % every == 0 else None
-        if relation is not None and not (relation.change is None and trial[2]):  # settings agree beside no others
+            relation = self.relations.by_oracle(self._shrunk.oracle, trial[0], settings)
+        elif number % every == 0:
+            relation = self.relations.chosen(trial[0], number // every, settings)
+        if relation is not None:
             self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
 
     def _ask_twin(self, trial: Trial, asked: Asked) -> int:
