@@ -18,6 +18,7 @@ from scenarios.strategies import planar_scenes, spatial_scenes
 from scenarios.strategies.probes import allowed_by, arrangements, probes
 from tests.effort import tries
 from tests.validation.command import upright
+from validation.engines import OURS
 from validation.engines.engine import NotFiniteError, resolve_settings
 from validation.records.trajectory import PlanarTrajectory
 from validation.report.finds import EXPECTATIONS
@@ -64,7 +65,7 @@ def drawn(dimension: int, restitution: bool) -> list[tuple[Scene, float]]:
 
 
 def engine_named(name: str) -> Any:
-    pytest.importorskip({"rapier": "rapier3d", "box2d": "Box2D"}.get(name, name))
+    pytest.importorskip(OURS[name][0])
     return getattr(importlib.import_module(f"validation.engines.{name}.adapter"), CLASSES[name])()
 
 
