@@ -130,6 +130,7 @@ def settled(page: Any) -> None:
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidgetRunningIcon]')")
 
 
+@pytest.mark.slow
 def test_the_inbox_says_what_got_worse_and_shows_it_moving(page: Any, address: str) -> None:
     page.goto(address)
     settled(page)

@@ -121,12 +121,13 @@ def test_an_index_out_of_bounds_is_an_error_where_numba_is_told_to_check(k, comp
     assert "IndexError: index is out of bounds" in done.stderr
 
 
+@pytest.mark.slow
 def test_indices_within_bounds_give_the_same_bits_by_either_compiler_checked_or_not_and_in_python(tmp_path):
     """Of one cache: what was compiled in one way is not used in another."""
     ways = (
         {}, {"UPRIGHT_COMPILER": "numba", "NUMBA_BOUNDSCHECK": "1"}, {"NUMBA_DISABLE_JIT": "1"},
         {"UPRIGHT_COMPILER": "numba"}, {"NUMBA_BOUNDSCHECK": "1"},
-    )[: tries(5, 2)]  # fmt: skip
+    )  # fmt: skip
     results = [python(MOMENT.format(k=-2), tmp_path, **way).stdout for way in ways]
     assert "0x" in results[0] and set(results) == {results[0]}
 

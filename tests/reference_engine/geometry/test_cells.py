@@ -5,13 +5,14 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from reference_engine.geometry.cells import overlapping_boxes
+from tests.effort import few
 
 
 def all_pairs(count):
     return np.argwhere(np.triu(np.ones((count, count), bool), 1))
 
 
-@pytest.mark.parametrize("spread", [1.0, 1e3, 1e9])
+@pytest.mark.parametrize(("spread",), few(2, [(1.0,), (1e9,), (1e3,)]))
 @pytest.mark.parametrize("shift", [0.0, -1e4])
 def test_cells_find_the_boxes_that_a_test_of_all_pairs_finds(spread, shift):
     rng = np.random.default_rng([1, int(spread), int(-shift)])

@@ -51,6 +51,7 @@ def times_of_impacts(mechanism: Mechanism, duration: float, tolerance: float) ->
     return np.array([event.time for event in motion.events if event.kind == "impact"])
 
 
+@pytest.mark.slow
 def test_a_ball_on_a_shaken_plate_bounces_once_a_turn_and_stays_so():
     """e = 1/2, 40 rad/s, 8.5 mm: 1.0472 < Gamma = 1.3863 < 1.5268, where the orbit is stable."""
     phase, speed = period_one(0.0085, 40.0, 0.5)

@@ -274,6 +274,7 @@ def test_an_ensemble_of_another_runs_case_is_refused(store: Store) -> None:
         store.ensemble(99)
 
 
+@pytest.mark.slow
 def test_check_runs_as_many_starts_as_were_accepted_where_the_motion_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -100,6 +100,7 @@ def test_times_are_not_taken_on_a_cluster(
     assert status == 2 and "times of other machines do not compare" in err and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer_is_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -16,7 +16,7 @@ import pytest
 from scenarios.scene import PlanarScene, Scene, parse_scene
 from scenarios.strategies import planar_scenes, spatial_scenes
 from scenarios.strategies.probes import allowed_by, arrangements, probes
-from tests.effort import tries
+from tests.effort import few, tries
 from tests.validation.command import upright
 from validation.engines import OURS
 from validation.engines.engine import NotFiniteError, resolve_settings
@@ -105,7 +105,7 @@ ENGINES_IN = [
 
 
 @pytest.mark.parametrize("profile", ["fair", pytest.param("default", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name, dimension", ENGINES_IN)
+@pytest.mark.parametrize("name, dimension", few(5, ENGINES_IN))
 def test_a_script_moves_as_the_adapter_does_to_the_last_bit(
     name: str, dimension: int, profile: str, tmp_path: Path
 ) -> None:
