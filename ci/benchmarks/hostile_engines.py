@@ -1,7 +1,7 @@
 """Hostile engines and programs beside honest ones: has each the outcome that it should, and the honest ones their bits?
 
-    python -P ci/benchmarks/hostile_engines.py [--group misbehaving answering programs] [--time-limit 8] [--most 64]
-        [--only NAME ...]
+    python -P ci/benchmarks/hostile_engines.py [--group misbehaving meddling answering programs] [--time-limit 8]
+        [--most 64] [--only NAME ...]
 
 At most so many of a group of `tests/plugins/hostile` are in one run of the command, of two scenes, one in the plane
 and one in space; the honest engines are run alone first. Printed is a line an engine and scene: outcome expected and
@@ -146,7 +146,7 @@ def faults_of_store(folder: Path, cases: int, mark: str, temporary: Path) -> lis
 
 
 def main() -> None:
-    asked = options(group=["misbehaving", "answering", "programs"], time_limit=8.0, most=64, only=[""])
+    asked = options(group=["misbehaving", "meddling", "answering", "programs"], time_limit=8.0, most=64, only=[""])
     wrong: list[str] = []
     count = 0
     for group in asked.group:

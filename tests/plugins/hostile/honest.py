@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -66,3 +68,28 @@ class Honest(SteppingEngine):
 
     def build(self, scene: Any, dt: float, settings: Any) -> Any:
         return Flight(scene, dt)
+
+
+class Doing(Honest):
+    """Does something, then simulates as it should."""
+
+    def simulate(self, scene: Any, dt: float, settings: Any) -> Any:
+        found = self.do(scene)
+        return super().simulate(scene, dt, settings) if found is None else found
+
+    def do(self, scene: Any) -> Any:
+        raise NotImplementedError
+
+
+def sleeping(seconds: float = FOREVER) -> None:
+    while True:
+        time.sleep(seconds)
+
+
+def detached() -> None:
+    """A process of its own session that is nobody's child."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            sleeping()
+        os._exit(0)

@@ -28,7 +28,10 @@ PLUGINS = ROOT / "tests" / "plugins" / "hostile"
 LIMITS = Limits(workers=2, time_limit=20.0)
 DISC = {"name": "disc", "shape": {"kind": "disc", "radius": 0.1}, "mass": 1.0, "velocity": [0.0, 3.0]}
 SCENE = {"dimension": 2, "duration": 0.5, "bodies": [DISC]}
-FEW = ("PrintsOn", "LeavesTemporary", "ForksOn", "AnswersTwice", "ClosesAll", "Forges", "HidesNaN", "Wordless")
+FEW = {
+    "misbehaving": ("ForksOn",),
+    "meddling": ("PrintsOn", "LeavesTemporary", "AnswersTwice", "ClosesAll", "Forges", "HidesNaN", "Wordless"),
+}
 
 
 @pytest.fixture
@@ -36,8 +39,8 @@ def expected(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Of engines that are found as a user's would be: what a run should report."""
     monkeypatch.setenv("UPRIGHT_ENGINE_PATH", str(PLUGINS))
     monkeypatch.syspath_prepend(str(PLUGINS))
-    table: dict[str, Any] = importlib.import_module("misbehaving").ENGINES["misbehaving"]
-    return table
+    modules = {module: importlib.import_module(module).ENGINES[module] for module in FEW}
+    return {f"{module}.{name}": modules[module][name] for module, names in FEW.items() for name in names}
 
 
 def test_what_engines_do_to_us_is_told_apart_and_nothing_is_left(
@@ -50,11 +53,10 @@ def test_what_engines_do_to_us_is_told_apart_and_nothing_is_left(
     results: dict[str, Result] = {}
     with kept_servers(), Pool() as pool:
         scenario = scenario_of(str(file))
-        words = [f"misbehaving.{name}" for name in FEW]
-        requests = [Request(scenario=scenario, engine=engine_of(word)) for word in (*words, "honest.Honest")]
+        requests = [Request(scenario=scenario, engine=engine_of(word)) for word in (*expected, "honest.Honest")]
         execute(pool, plan_cases(pool, requests), LIMITS, lambda r: results.update({r.case.identity.engine: r}))
-    for name in FEW:
-        found, one = results[f"misbehaving.{name}"], expected[name]
+    for word, one in expected.items():
+        found = results[word]
         assert (found.outcome, one.reason in found.reason) == (one.outcome, True), found.reason
         assert found.reason.isprintable()
     assert results["honest.Honest"].outcome == "completed"
@@ -62,7 +64,7 @@ def test_what_engines_do_to_us_is_told_apart_and_nothing_is_left(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("group", ["misbehaving", "answering", "programs"])
+@pytest.mark.parametrize("group", ["misbehaving", "meddling", "answering", "programs"])
 def test_hostile_engines_beside_honest_ones_have_their_outcomes_each(group: str) -> None:
     command = [sys.executable, "-P", "ci/benchmarks/hostile_engines.py", "--group", group]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3600, check=False)
