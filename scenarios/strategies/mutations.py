@@ -37,11 +37,11 @@ def is_mutable(scene: Scene) -> bool:
 
 
 @st.composite
-def mutated(draw: Draw, scenes: Sequence[Scene]) -> tuple[Scene, Scene]:
-    """One of the scenes, and what it was mutated to."""
+def mutated(draw: Draw, scenes: Sequence[Scene], least: int = 1) -> tuple[Scene, Scene]:
+    """One of the scenes, and what it was mutated to, by `least` changes or more."""
     start = scenes[draw(st.integers(0, len(scenes) - 1))]
     found = start
-    for _ in range(draw(st.integers(1, MOST))):
+    for _ in range(draw(st.integers(least, MOST))):
         data: Data = json.loads(write_scene(found, indent=None))
         data["duration"] = min(data["duration"], LONGEST)
         draw(st.sampled_from(MUTATIONS))(draw, data)

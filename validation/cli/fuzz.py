@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import sys
 from dataclasses import astuple
 from typing import TYPE_CHECKING
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 @click.option(
     "--from", "words", multiple=True, metavar="SCENARIO", help="Mutate this one, of the catalogue or a file, only."
 )
-@click.option("--catalogue", is_flag=True, help="Mutate the scenarios of the catalogue, too: one scene in four.")
+@click.option("--catalogue/--no-catalogue", default=True, help="Mutate the scenarios of the catalogue, too.")
+@click.option("--corpus/--no-corpus", default=True, help="Mutate the scenes of stored finds, of all engines, too.")
 @profile_option
 @executor_option
 @database_option
@@ -44,6 +46,7 @@ def command(
     seed: int | None,
     words: tuple[str, ...],
     catalogue: bool,
+    corpus: bool,
     profile: str | None,
     executor: str,
     database: str,
@@ -69,21 +72,22 @@ def command(
     from validation.running.session import warm_kernels
     from validation.store import open_store
     from validation.tools.fuzzing.drawing import Given
-    from validation.tools.fuzzing.finds import fuzz_engine
+    from validation.tools.fuzzing.finds import corpus_of, fuzz_engine
 
     first = random.randrange(2**31) if seed is None else seed
-    scenarios = [scenario_of(word) for word in words] if words else canonical_suite() if catalogue else []
-    given = Given(scenes=tuple(scenario.scene for scenario in scenarios), only=bool(words))
+    only = tuple(scenario_of(word).scene for word in words)
+    suite = tuple(scenario.scene for scenario in canonical_suite()) if catalogue and not only else ()
     choices = [engine_of(word) for word in engines or default_engines()]
     db_option, found = database_arguments(database), 0
     if executor == LOCAL:
         warm_kernels(Shown())
     with open_store(database) as store:
         store.must_be_writable()
-        for choice in choices:
+        for number, choice in enumerate(choices):
             with Shown().activity(f"fuzzing {choice.label}") as notify:
                 limit = 60.0 * minutes
                 asked = choice.profile or profile
+                given = Given(only=only, catalogue=suite, corpus=corpus_of(store, choice) if corpus else ())
                 search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given)
             for find in finds:
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
@@ -93,7 +97,9 @@ def command(
                 click.echo(render_relations({about: astuple(counts) for about, counts in search.related.items()}))
             found += len(finds)
             if search.stopped:
-                click.echo(f"stopped: {found} found so far, and stored.   Go on: upright fuzz{db_option}", err=True)
+                rest = shlex.join(word for left in choices[number:] for word in ("--engine", left.label))
+                again = f"upright fuzz {rest} --seed {search.next_seed}{db_option}"
+                click.echo(f"stopped: {found} found so far, and stored.   Go on: {again}", err=True)
                 sys.exit(stopped_status())
     if found:
         click.echo(f"{found} found.   Next: upright finds{db_option}")

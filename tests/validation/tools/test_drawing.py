@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -67,16 +68,27 @@ def test_of_given_scenes_only_mutations_are_drawn_that_start_as_well() -> None:
     """A box on the ground: it is never sunk into it."""
     base, scenes = a_fault().scene, list[Scene]()
     ground = HalfPlane(name="ground", point=(0.0, -0.5))
-    given = Given(scenes=(base.model_copy(update={"boundaries": (ground,)}),), only=True)
+    given = Given(only=(base.model_copy(update={"boundaries": (ground,)}),))
     draw(scenes_for(lambda asked: [True for _ in asked], given), 1, lambda scene, dt: scenes.append(scene), count=60)
     assert len({content_hash(scene) for scene in scenes}) > 30
     assert all(depth_at_start(scene) < 1e-9 for scene in scenes)
     assert all(len(scene.bodies) <= 4 for scene in scenes)
 
 
+def test_one_scene_in_four_is_of_the_catalogue_or_the_corpus_and_the_corpus_is_drawn_as_it_is_too() -> None:
+    base = a_fault().scene
+    own, other = (base.model_copy(update={"title": title}) for title in ("of the corpus", "of the catalogue"))
+    scenes = list[Scene]()
+    strategy = scenes_for(lambda asked: [True for _ in asked], Given(corpus=(own,), catalogue=(other,)))
+    draw(strategy, 1, lambda scene, dt: scenes.append(scene), count=400)
+    shares = [np.mean([scene.title == one.title for scene in scenes]) for one in (own, other)]
+    assert all(0.06 < share < 0.25 for share in shares), shares
+    assert own in scenes
+
+
 def test_where_the_engine_takes_none_of_the_given_scenes_it_is_one_line() -> None:
     with pytest.raises(RunError, match="none of the given scenes can be mutated"):
-        scenes_for(lambda asked: [False for _ in asked], Given(scenes=(a_fault().scene,), only=True))
+        scenes_for(lambda asked: [False for _ in asked], Given(only=(a_fault().scene,)))
 
 
 def test_an_engine_that_takes_nothing_is_given_planar_scenes_to_decline() -> None:

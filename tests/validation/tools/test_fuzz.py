@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ from validation.running.processes.pool import Pool
 from validation.store import StoredFind, open_store
 from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
-from validation.tools.fuzzing.finds import Replayed, is_found_by
+from validation.tools.fuzzing.finds import Replayed, corpus_of, is_found_by
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.search import Fault, Fuzzer, Search, Trial, resolving, was_starved
 
@@ -157,6 +158,7 @@ def test_ctrl_c_ends_a_search_with_what_it_has() -> None:
     before = signal.getsignal(signal.SIGINT)
     done = search("broken:fault=none", seconds=60.0, clock=clock)
     assert done.stopped and done.wall < 30.0
+    assert done.next_seed == 1, "its first batch was not searched to its end"
     assert signal.getsignal(signal.SIGINT) is before
 
 
@@ -406,6 +408,19 @@ def test_of_what_is_known_another_broken_law_fails_and_its_own_does_not() -> Non
         return Replayed(find=find, engine_version="7", simulation=now, broken=broken).fails
 
     assert not fails() and not fails("energy gained") and not fails("blew up", "energy gained") and fails("blew up")
+
+
+def test_the_corpus_of_an_engine_is_what_others_break_and_what_it_breaks_no_more() -> None:
+    heap, pair, one = (PlanarScene(duration=float(1 + k), bodies=(box("box", mass=1.0),)) for k in range(3))
+    finds = [
+        SimpleNamespace(engine="pymunk:iterations=5", fixed_in="", scene=heap),
+        SimpleNamespace(engine="box2d", fixed_in="", scene=pair),
+        SimpleNamespace(engine="rapier", fixed_in="", scene=pair),
+        SimpleNamespace(engine="pymunk", fixed_in="7.3", scene=one),
+    ]
+    store: Any = SimpleNamespace(finds=lambda: finds)
+    assert corpus_of(store, engine_of("pymunk")) == (pair, one)
+    assert corpus_of(store, engine_of("box2d")) == (heap, pair, one)
 
 
 def test_what_a_search_found_with_options_of_its_own_is_a_find_of_that_engine() -> None:

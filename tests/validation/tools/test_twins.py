@@ -281,7 +281,7 @@ def every_scene(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_finds_it_and_shrinks_the_scene_with_its_twin(word: str, oracle: str) -> None:
     with Pool() as pool:
         engine = engine_of(f"twisted_engine.{word}")
-        search = Fuzzer(pool, engine, None, 90.0, given=Given(scenes=(APART,), only=True)).run(1, enough=1)
+        search = Fuzzer(pool, engine, None, 90.0, given=Given(only=(APART,))).run(1, enough=1)
     (found,) = search.faults
     assert found.oracle == oracle
     assert len(found.scene.bodies) == 1 and found.scene.bodies[0].velocity == (0.0, 0.0)

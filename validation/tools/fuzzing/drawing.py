@@ -31,10 +31,11 @@ HEAPS = 4  # for one of each other arrangement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """Scenes of which mutations are drawn."""
+    """Scenes of which mutations are drawn; one scene in four is one of the catalogue or of the corpus."""
 
-    scenes: tuple[Scene, ...] = ()
-    only: bool = False  # nothing else is drawn
+    only: tuple[Scene, ...] = ()  # if there are any, nothing else is drawn
+    catalogue: tuple[Scene, ...] = ()
+    corpus: tuple[Scene, ...] = ()  # in which something was found before; they are drawn as they are, too
 
 
 NONE_GIVEN = Given()
@@ -44,26 +45,34 @@ def scenes_for(
     taken_of: Callable[[Sequence[Scene]], list[bool]], given: Given = NONE_GIVEN, *, own: bool = False
 ) -> st.SearchStrategy[Scene]:
     """Of scenes that an engine takes: it is asked for each feature and for some scenes of each arrangement, so that
-    little time is lost on what it declines. One scene in four is a mutation of a given one, if it takes any.
+    little time is lost on what it declines.
 
     `taken_of`: of each scene whether the engine takes it. `own`: also of what only our own engines do exactly.
     Raises RunError where it takes none of those that were asked for alone.
     """
-    scenes = [scene for scene in given.scenes if is_mutable(scene)]
-    bases = [scene for scene, taken in zip(scenes, taken_of(scenes)) if taken]
-    if given.only and not bases:
-        raise RunError(
-            "none of the given scenes can be mutated: the engine declines them, or they have no rigid contacts"
-        )
     if given.only:
+        if not (bases := _bases(taken_of, given.only)):
+            raise RunError(
+                "none of the given scenes can be mutated: the engine declines them, or they have no rigid contacts"
+            )
         return _mutations(bases)
+    mutations = [
+        _mutations(bases, least)
+        for scenes, least in ((given.catalogue, 1), (given.corpus, 0))
+        if (bases := _bases(taken_of, scenes))
+    ]
     others = _arrangements(taken_of, own=own)
-    return one_of([*((MUTATED - 1) * [others]), _mutations(bases)]) if bases else others
+    return one_of([*((MUTATED - 1) * len(mutations) * [others]), *mutations]) if mutations else others
 
 
-def _mutations(bases: Sequence[Scene]) -> st.SearchStrategy[Scene]:
+def _bases(taken_of: Callable[[Sequence[Scene]], list[bool]], scenes: Sequence[Scene]) -> list[Scene]:
+    mutable = [scene for scene in scenes if is_mutable(scene)]
+    return [scene for scene, taken in zip(mutable, taken_of(mutable)) if taken]
+
+
+def _mutations(bases: Sequence[Scene], least: int = 1) -> st.SearchStrategy[Scene]:
     """In which bodies start no deeper in one another, and joints no further from being met, than in the given scene."""
-    return mutated(bases).filter(lambda pair: _starts_as_well(*pair)).map(lambda pair: pair[1])
+    return mutated(bases, least).filter(lambda pair: _starts_as_well(*pair)).map(lambda pair: pair[1])
 
 
 def _starts_as_well(base: Scene, scene: Scene) -> bool:

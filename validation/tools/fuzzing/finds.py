@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice, engine_of
 from validation.records.simulation import Simulation
 from validation.report.finds import FindState
@@ -107,6 +108,13 @@ def fuzz_engine(
     if lost is not None:
         raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
+
+
+def corpus_of(store: Store, choice: EngineChoice) -> tuple[Scene, ...]:
+    """Scenes of all that was found, by any engine; but of what this one is known to break still, which it finds again
+    only where something else is broken."""
+    finds = [find for find in store.finds() if find.fixed_in or not is_found_by(find, choice)]
+    return tuple({content_hash(find.scene): find.scene for find in finds}.values())
 
 
 def hand_over(store: Store, pool: Executor, find: StoredFind) -> StoredFind:

@@ -78,6 +78,7 @@ class Search:
     failing: int = 0  # scenes in which a law was broken, before any was shrunk
     wall: float = 0.0
     stopped: bool = False  # by Ctrl-C
+    next_seed: int = 0  # of the first batch that was not searched to its end
     faults: list[Fault] = field(default_factory=list)
     related: dict[tuple[str, bool], Counts] = field(default_factory=dict)
     """By relation, and whether it is promised: in how many scenes it was tried, and holds."""
@@ -151,6 +152,7 @@ class Fuzzer:
         second one ends it at once.
         """
         started = self.clock()
+        self.search.next_seed = seed
         self.deadline = -math.inf if self.search.stopped else started + self.seconds
         with ctrl_c_calls(self._stop):
             while not self.is_over and len(self.search.faults) < enough:
@@ -161,6 +163,8 @@ class Fuzzer:
                             self.search.faults.append(shrunk)
                             progress(self.search)
                 seed += 1
+                if not self.is_over:
+                    self.search.next_seed = seed
                 progress(self.search)
         self.search.wall = self.clock() - started
         return self.search
