@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue.shared.bodies import Space, rectangle
 from scenarios.scene import Disc, PlanarScene, Scene, SpatialScene
-from scenarios.strategies import mechanisms, stacks
+from scenarios.strategies import branched, mechanisms, stacks
 from scenarios.strategies.allowed import Allowed
 from scenarios.strategies.planar import planar_scenes
 from scenarios.strategies.spatial import EXAMPLES, SHAPES, spatial_scenes
@@ -97,4 +97,4 @@ def arrangements(allowed: Allowed) -> dict[str, st.SearchStrategy[Scene]]:
     if allowed.space == "spatial" and allowed.shapes and "half-space" in allowed.boundaries:
         found["heap"] = spatial_scenes(kinds=allowed.shapes, **laws)
         found["deep start"] = spatial_scenes(kinds=allowed.shapes, overlapped=True, **laws)
-    return found | stacks.arrangements(allowed) | mechanisms.arrangements(allowed)
+    return found | stacks.arrangements(allowed) | mechanisms.arrangements(allowed) | branched.arrangements(allowed)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reference_engine.rotation import matrices
 from scenarios.scene import PlanarScene, Scene, content_hash, parse_scene, write_scene
-from scenarios.strategies import mechanisms
+from scenarios.strategies import branched, mechanisms
 from scenarios.strategies.allowed import Allowed
 from tests.effort import tries
 from tests.scenarios.start_gaps import start_gaps
@@ -29,7 +29,10 @@ SPACE = Allowed(
     boundaries=frozenset({"half-space"}),
     joints=frozenset({"ball", "hinge", "slider"}),
 )
-NAMES = {"planar": ("chain", "loop", "robot", "rope", "cart"), "spatial": ("chain", "loop", "robot", "cart")}
+NAMES = {
+    "planar": ("chain", "loop", "robot", "rope", "cart", "robots"),
+    "spatial": ("chain", "loop", "robot", "cart", "robots"),
+}
 EACH = [pytest.param(one, name, id=f"{one.space} {name}") for one in (PLANE, SPACE) for name in NAMES[one.space]]
 SMALL = settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SEARCH = settings(max_examples=1000, deadline=None, phases=(Phase.generate, Phase.shrink), database=None)
@@ -37,7 +40,7 @@ SEARCH = settings(max_examples=1000, deadline=None, phases=(Phase.generate, Phas
 
 @functools.cache
 def drawn(allowed: Allowed, name: str) -> st.SearchStrategy[Scene]:
-    return mechanisms.arrangements(allowed)[name]
+    return (mechanisms.arrangements(allowed) | branched.arrangements(allowed))[name]
 
 
 def anchor(scene: Scene, name: str | None, point: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -78,7 +81,7 @@ def test_joints_are_met_and_nothing_pulls_them_apart_or_overlaps(allowed, name, 
 @pytest.mark.parametrize(("allowed", "name"), EACH)
 def test_shrinks_to_few_bodies_of_1_kg_at_rest(allowed, name):
     scene = hypothesis.find(drawn(allowed, name), lambda scene: True, settings=SEARCH, random=Random(1))
-    most = {"chain": 2, "loop": 5, "robot": 5, "rope": 1, "cart": 1}[name]
+    most = {"chain": 2, "loop": 5, "robot": 5, "rope": 1, "cart": 1, "robots": 3}[name]
     assert len(scene.bodies) <= most
     assert {body.mass for body in scene.bodies} == {1.0}
     assert not any(np.any(body.velocity) or np.any(body.spin) for body in scene.bodies)
@@ -94,6 +97,19 @@ def test_an_engine_without_some_joints_gets_none_of_them(allowed):
             scene = hypothesis.find(strategy, lambda scene: True, settings=SEARCH, random=Random(1))
             assert {joint.kind for joint in scene.joints} == {kind}
     assert mechanisms.arrangements(Allowed(space=allowed.space, shapes=allowed.shapes)) == {}
+
+
+@pytest.mark.parametrize("allowed", [PLANE, SPACE], ids=["planar", "spatial"])
+def test_limbs_of_robots_lie_side_by_side_in_another_order_than_they_are_listed_in(allowed):
+    """The second touches the first, and neither the third, which touches the first."""
+
+    def tangled(scene: Scene) -> bool:
+        first, second, third = (f"limb {k}.1 of robot 1" for k in (1, 2, 3))
+        gaps = start_gaps(scene)
+        near = [abs(gaps.get(pair, 1.0)) < 1e-9 for pair in ((first, second), (first, third), (second, third))]
+        return near == [True, True, False]
+
+    assert hypothesis.find(drawn(allowed, "robots"), tangled, settings=SEARCH, random=Random(1))
 
 
 @pytest.mark.parametrize("allowed", [PLANE, SPACE], ids=["planar", "spatial"])

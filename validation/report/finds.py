@@ -212,14 +212,16 @@ def commands_of(find: StoredFind, db_option: str) -> tuple[str, str]:
     return f"upright finds {find.number} --replay{db_option}", f"upright finds {find.number} --known REASON{db_option}"
 
 
-def render_relations(rows: Mapping[tuple[str, bool], tuple[int, int, int]]) -> str:
+def render_relations(rows: Mapping[tuple[str, bool], tuple[int, int, int, int]]) -> str:
     """Of a scene and its twin, by relation and whether the engine promises it: in how many scenes it was tried, in how
-    many it holds until the first sample, and in how many over the whole run."""
+    many it holds until the first sample, how many of them were compared over the whole run, and in how many it holds
+    there."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     table.add_column("moves alike when")
     for name in ("promised", "scenes", "in a step", "in the run"):
         table.add_column(name, justify="right")
-    for (relation, promised), (scenes, in_a_step, in_the_run) in sorted(rows.items()):
-        shares = (f"{100.0 * count / scenes:.0f} %" for count in (in_a_step, in_the_run))
+    for (relation, promised), (scenes, in_a_step, runs, in_the_run) in sorted(rows.items()):
+        counts = (in_a_step, scenes), (in_the_run, runs)
+        shares = (f"{100.0 * count / of:.0f} %" if of else "" for count, of in counts)
         table.add_row(relation, "yes" if promised else "no", str(scenes), *shares)
     return text_of(table)

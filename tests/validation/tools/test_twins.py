@@ -32,6 +32,7 @@ from validation.tools.fuzzing.pairs import (
     Asked,
     Compared,
     Relations,
+    compare_by_steps,
     compare_with_twin,
     driven,
     is_of_a_pair,
@@ -185,6 +186,12 @@ def test_two_settings_that_agree_are_tried_in_a_step_from_each_of_many_states(
     if not agree:
         assert found.violation is not None and "in one step from the state at" in found.violation.message
         assert "with iterations=50 and with iterations=40, box" in found.violation.message
+        begun = found.violation.begun
+        assert begun is not None and begun != scene and begun.duration < scene.duration
+        (later,) = simulate([Asked(scene=begun, dt=DT, settings={})])
+        again = driven(compare_by_steps(law, begun, DT, later, relations), simulate)
+        assert again is not None and again.violation is not None and again.after == 1
+        assert "in one step from its start" in again.violation.message and again.violation.begun == begun
 
 
 def test_of_two_ways_that_agree_one_cannot_break_and_the_other_not() -> None:

@@ -18,7 +18,7 @@ from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.pairs import Asked, Compared, Comparison, Relations, compare_with_twin, driven, typed
 
 EVERY = 8  # one scene in so many has a twin
-EVERY_TIED = 2  # of those with joints, where solvers have most to do
+EVERY_TIED = 2  # of those with joints, where solvers have most to do; settings are tried in steps of each of these
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 
 T = TypeVar("T")
@@ -30,7 +30,14 @@ class Counts:
 
     scenes: int = 0
     in_a_step: int = 0
+    runs: int = 0  # of these, so many were compared over the whole run
     in_the_run: int = 0
+
+    def add(self, compared: Compared) -> None:
+        self.scenes += 1
+        self.in_a_step += compared.in_a_step
+        self.runs += compared.in_the_run is not None
+        self.in_the_run += compared.in_the_run is True
 
 
 @dataclass(slots=True, eq=False)

@@ -27,7 +27,7 @@ from validation.tools.fuzzing.scripts.issue import issue_of
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
 
-STORED = [field.name for field in fields(Fault) if field.name not in ("options", "size")]
+STORED = [field.name for field in fields(Fault) if field.name not in ("options", "size", "begun")]
 """Of a fault; its options are in the name of the engine."""
 
 

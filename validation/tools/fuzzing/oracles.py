@@ -87,6 +87,7 @@ class Violation:
     message: str  # with values
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
     size: float = 1.0  # of what is tolerated, where that is a number
+    begun: Scene | None = None  # of a single step that is wrong: the scene from the state that it is taken from
 
 
 def judge_scene(scene: Scene, dt: float, simulation: Simulation, engine: str = "") -> dict[str, Violation]:

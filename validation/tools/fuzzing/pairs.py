@@ -16,20 +16,31 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import norm
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, features
+from scenarios.scene_error import SceneError
 from validation.engines.engine import DOUBLE
 from validation.engines.relations import NAMES, Agreement, Change, Relation, unchanged_when
 from validation.judging.evidence.replay import chosen, distance, taken
-from validation.judging.relations import accuracy, agreed, first_order_limits, limits, perturbed, run_limits
+from validation.judging.relations import (
+    Agreed,
+    accuracy,
+    agreed,
+    first_order_limits,
+    limits,
+    perturbed,
+    run_limits,
+)
 from validation.records.case import Value
 from validation.records.quantities import counted, quantity, time_step
 from validation.records.simulation import BROKEN, Simulation
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
 from validation.tools.fuzzing.oracles import Violation
-from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, twin_of
+from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, scene_from, twin_of
 
 DIFFERS, NOT_SO = "differs when ", "does not hold: "
 PROMISED = 4  # times as often as what is not
-MOST_STATES = 30  # of a motion, that a step is taken from
+MOST_STATES = 100  # of a motion, that a step is taken from
+BEGUN = 0.25  # s, of the scene from such a state: long enough to be seen
+FAR_BEYOND = 1000.0  # of what is allowed: further apart is not worse
 FEW, MANY = 2, 8  # nearby starts: of a property, and before a promise is called broken
 ENDS = BROKEN - {"timed_out"}
 NOT_PROMISED = "nothing that we know of"
@@ -93,6 +104,11 @@ class Relations:
             and not (one.change is None and settings)
         )
 
+    def settings_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
+        """Of settings that have to agree, those that a step can be tried for."""
+        promised = self.promised_of(scene, settings) if self.sets_state else ()
+        return tuple(one for one in promised if one.change is None)
+
     def by_oracle(self, oracle: str, scene: Scene, settings: Collection[Any] = ()) -> Relation | None:
         """Of a fault; None where it is of one simulation, or the engine does not promise that of the scene."""
         return next((one for one in self.promised_of(scene, settings) if oracle_of(one) == oracle), None)
@@ -122,7 +138,7 @@ class Compared:
 
     relation: Relation
     in_a_step: bool = True  # whether they move alike until the first sample
-    in_the_run: bool = True
+    in_the_run: bool | None = True  # None: no whole motions are compared
     violation: Violation | None = None  # of what is promised
     after: int | None = None  # steps, where it is first broken; None: nowhere in a sample
     allowed: float = 0.0  # m/s, there
@@ -136,7 +152,11 @@ twin, or the engine does not simulate it to its end."""
 def compare_with_twin(
     relation: Relation, scene: Scene, dt: float, simulation: Simulation, relations: Relations
 ) -> Comparison:
-    """`simulation`: of the scene itself, with the settings that it was drawn with."""
+    """`simulation`: of the scene itself, with the settings that it was drawn with. Where the engine's state can be set,
+    settings are compared in single steps first."""
+    of_steps = yield from compare_by_steps(relation, scene, dt, simulation, relations)
+    if of_steps is not None and of_steps.violation is not None:
+        return of_steps
     if relation.one:
         (simulation,) = yield [Asked(scene=scene, dt=dt, settings=relation.one)]
     promised = relation in relations.promised_of(scene)
@@ -170,11 +190,9 @@ def compare_with_twin(
         in_a_step=bool(agrees[0]),
         in_the_run=bool(agrees.all()) and not pair.has_other_bits,
     )
-    if relation.change is None and relations.sets_state:
-        of_steps = yield from _compared_by_steps(relation, scene, dt, motion, relations.round_off)
-        if of_steps is not None:
-            compared = replace(of_steps, in_the_run=compared.in_the_run)
-    if not promised or compared.violation or compared.in_the_run:
+    if of_steps is not None:
+        compared = replace(compared, in_a_step=of_steps.in_a_step)
+    if not promised or compared.in_the_run:
         return compared
     if agrees.all():
         return replace(compared, violation=_violation(relation, "its state has other bits between samples"))
@@ -183,26 +201,62 @@ def compare_with_twin(
     return replace(compared, violation=pair.violation(k, allowed), after=int(pair.steps[k]), allowed=allowed)
 
 
-def _compared_by_steps(
-    relation: Relation, scene: Scene, dt: float, motion: Trajectory, round_off: float
-) -> Generator[list[Asked], list[Simulation], Compared | None]:
-    """Of settings: a step both ways from the same states, which no chaos parts. None where it cannot be taken."""
-    states = chosen(motion, MOST_STATES)
-    ways = [(relation.one, states), (relation.one, perturbed(states, scene, round_off)), (relation.other, states)]
-    replies = yield [Asked(scene=scene, dt=dt, settings=given, states=start) for given, start in ways]
-    after = [reply.trajectory for reply in replies if reply.trajectory is not None]
-    if len(after) < len(ways) or not len(states.time):
+def compare_by_steps(
+    relation: Relation, scene: Scene, dt: float, simulation: Simulation, relations: Relations
+) -> Comparison:
+    """Of settings: a step both ways from the same states of the motion, which no chaos parts. None where the relation
+    is of something else, or no step can be taken."""
+    motion = simulation.trajectory
+    if relation.change is not None or not relations.sets_state or motion is None:
         return None
-    one, moved, other = after
-    limit = limits(states, one, moved, scene, relation.agree, round_off)
+    states, unit = chosen(motion, MOST_STATES), relations.round_off
+    if not len(states.time):
+        return None
+    ways = [Asked(scene=scene, dt=dt, settings=given, states=states) for given in (relation.one, relation.other)]
+    one, other = (reply.trajectory for reply in (yield ways))
+    if one is None or other is None:
+        return None
+    apart = distance(one, other, scene).max(axis=1)
+    if (apart <= limits(states, one, one, scene, relation.agree, unit)).all():
+        return Compared(relation=relation, in_the_run=None)
+    (moved,) = yield [Asked(scene=scene, dt=dt, settings=relation.one, states=perturbed(states, scene, unit))]
+    if moved.trajectory is None:
+        return None
+    limit = limits(states, one, moved.trajectory, scene, relation.agree, unit)
+    if apart[0] > limit[0] and states.time[0] == 0.0:  # seen best where it is seen at once
+        first = np.arange(1)
+        states, one, other, limit = taken(states, first), taken(one, first), taken(other, first), limit[:1]
     found = agreed(scenario_from_scene("fuzzed", scene), states, one, other, limit)
-    violation = None
-    if not found.met and found.where is not None:
-        where = f"from the state at {quantity(found.where.time, 's')} of its own motion"
-        by = f"by {quantity(found.size, 'm/s')}, {quantity(found.limit, 'm/s')} is allowed"
-        body = found.where.body
-        violation = _violation(relation, f"{body} moves otherwise in one step {where}: {by}", body)
-    return Compared(relation=relation, in_a_step=found.met, violation=violation)
+    if found.met or found.where is None:
+        return Compared(relation=relation, in_the_run=None)
+    return _of_a_step(relation, scene, motion, found)
+
+
+def _of_a_step(relation: Relation, scene: Scene, motion: Trajectory, found: Agreed) -> Compared:
+    where = found.where
+    assert where is not None
+    by = f"by {quantity(found.size, 'm/s')}, {quantity(found.limit, 'm/s')} is allowed"
+    at = f"from the state at {quantity(where.time, 's')} of its own motion" if where.time else "from its start"
+    violation = _violation(relation, f"{where.body} moves otherwise in one step {at}: {by}", where.body)
+    size = min(found.size / found.limit, FAR_BEYOND) if found.limit else FAR_BEYOND
+    return Compared(
+        relation=relation,
+        in_a_step=False,
+        in_the_run=None,
+        violation=replace(violation, size=size, begun=_begun(scene, motion, where.time)),
+        after=None if where.time else 1,
+        allowed=found.limit,
+    )
+
+
+def _begun(scene: Scene, motion: Trajectory, time: float) -> Scene:
+    """From its state at this time, s; as it is where it begins then, or cannot begin so."""
+    if not time:
+        return scene
+    try:
+        return scene_from(scene, motion, int(np.abs(motion.time - time).argmin()), BEGUN)
+    except SceneError:
+        return scene
 
 
 def _ends_otherwise(relation: Relation, simulation: Simulation) -> Compared:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice
+from validation.engines.relations import Relation
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
 from validation.records.stored import involved
@@ -31,7 +32,7 @@ from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, C
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
-from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_with_twin, typed
+from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_by_steps, compare_with_twin, typed
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
@@ -57,6 +58,7 @@ class Fault:
     bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
     options: Options = ()  # settings of the engine beside those of the search
     size: float = 1.0  # of what is tolerated
+    begun: Scene | None = None  # of a single step that is wrong: the scene from the state that it is taken from
 
     @property
     def kinds(self) -> Counter[str]:
@@ -265,6 +267,8 @@ class Fuzzer:
 
     def _simulated(self, trial: Trial, reply: Reply) -> None:
         simulation = runner.simulation_of(reply)
+        if self.search.stopped and simulation.outcome == "crashed":
+            return  # a signal to end is for the servers, too
         if simulation.outcome == "timed_out" and (simulation.wall_time < SCENE_LIMIT or was_starved(simulation)):
             return  # our time was over, or that of a busy machine, not the scene's
         if simulation.outcome == "declined":
@@ -290,22 +294,32 @@ class Fuzzer:
         else:
             broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
-        if not broken and simulation.trajectory is not None and is_resolved(*trial[:2]):
+        if not broken and simulation.trajectory is not None:
             self._compare(trial, simulation)
 
     # --- with a twin ---
 
     def _compare(self, trial: Trial, simulation: Simulation) -> None:
-        """Some scenes, by what they are; of a fault that is shrunk each, by the fault's own relation, if it has one."""
-        number, every = int(content_hash(trial[0])[:8], 16), EVERY_TIED if trial[0].joints else EVERY
+        """Some scenes, by what they are, and settings in single steps of all with joints; of a fault that is shrunk
+        each, by the fault's own relation, if it has one."""
+        scene, fault = trial[0], self._shrunk
+        number, every = int(content_hash(scene)[:8], 16), EVERY_TIED if scene.joints else EVERY
         settings = {**self.engine.overrides, **dict(trial[2])}
         relation = None
-        if self._shrunk is not None:
-            relation = self.relations.by_oracle(self._shrunk.oracle, trial[0], settings)
-        elif number % every == 0:
-            relation = self.relations.chosen(trial[0], number // every, settings)
+        by_steps: Sequence[Relation] = ()
+        if fault is not None:
+            relation = self.relations.by_oracle(fault.oracle, scene, settings)
+            if fault.begun is not None:
+                relation, by_steps = None, [relation] if relation else []
+        else:
+            if number % every == 0 and is_resolved(*trial[:2]):
+                relation = self.relations.chosen(scene, number // every, settings)
+            if scene.joints:  # no step is too long for that
+                by_steps = [one for one in self.relations.settings_of(scene, settings) if one != relation]
         if relation is not None:
             self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
+        for one in by_steps:
+            self.comparisons.begin(trial, compare_by_steps(one, *trial[:2], simulation, self.relations))
 
     def _ask_twin(self, trial: Trial, asked: Asked) -> int:
         request = self._request(asked.scene, asked.dt, (*trial[2], *typed(asked.settings)))
@@ -319,10 +333,7 @@ class Fuzzer:
         if self._shrunk is None:
             relation = compared.relation
             about = relation.change or relation.name, relation in self.relations.promised
-            counts = self.search.related.setdefault(about, Counts())
-            counts.scenes += 1
-            counts.in_a_step += compared.in_a_step
-            counts.in_the_run += compared.in_the_run
+            self.search.related.setdefault(about, Counts()).add(compared)
 
     # --- what is drawn ---
 
@@ -346,7 +357,9 @@ def _key(trial: Trial) -> Key:
 
 
 def _simpler_trials(fault: Fault) -> Iterator[Trial]:
-    """Without options first."""
+    """From the state from which it is seen at once, and without options first."""
+    if fault.begun is not None and content_hash(fault.begun) != content_hash(fault.scene):
+        yield fault.begun, fault.dt, fault.options
     for i in range(len(fault.options)):
         yield fault.scene, fault.dt, fault.options[:i] + fault.options[i + 1 :]
     for scene, dt in simpler_trials(fault.scene, fault.dt):

@@ -170,11 +170,17 @@ def _split(scene: Scene, dt: float, motion: Trajectory) -> Twin | None:
     if not len(inner):
         return None
     chosen = inner[np.abs(steps[inner] - 0.5 * steps.max()).argmin()]
-    row, start = int(rows[chosen]), float(steps[chosen] * dt)
-    data = _data(scene) | {"duration": scene.duration - start}
+    start = float(steps[chosen] * dt)
+    later, same = scene_from(scene, motion, int(rows[chosen]), scene.duration - start), _same(scene, dt)
+    return Twin(scene=later, dt=dt, by=same.by, bodies=same.bodies, start=start)
+
+
+def scene_from(scene: Scene, motion: Trajectory, row: int, duration: float) -> Scene:
+    """The scene from the state in this row of its motion, for so many seconds. Raises SceneError where a number is out
+    of its range."""
+    data = _data(scene) | {"duration": duration}
     data["bodies"] = [own if own["fixed"] else own | _state(motion, row, i) for i, own in enumerate(data["bodies"])]
-    same = _same(scene, dt)
-    return Twin(scene=parse_scene(data), dt=dt, by=same.by, bodies=same.bodies, start=start)
+    return parse_scene(data)
 
 
 def _at_half_the_step(scene: Scene, dt: float, motion: Trajectory) -> Twin:
