@@ -15,7 +15,7 @@ import numpy as np
 
 from scenarios.features import known_features
 from scenarios.scene import Scene
-from validation.engines.engine import DOUBLE, Ability, Able, Setting, Settings, SteppingEngine
+from validation.engines.engine import DOUBLE, Ability, Able, Fuzzed, Setting, Settings, SteppingEngine
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
@@ -103,6 +103,10 @@ def _wrong_settings(settings: Mapping[Any, Any]) -> Iterator[tuple[str, Any, str
                 yield f"{path}.{bound}", getattr(one, bound), "a number"
         if not _all(one.choices, _is_text):
             yield f"{path}.choices", one.choices, "a tuple of names"
+        if one.fuzzed not in get_args(Fuzzed):
+            yield f"{path}.fuzzed", one.fuzzed, " | ".join(get_args(Fuzzed))
+        if one.at_most and (not _is_text(one.at_most) or one.at_most not in settings):
+            yield f"{path}.at_most", one.at_most, "the name of another setting"
 
 
 LONGEST_NAME = 200  # characters of an engine's name and version, and of its profiles' and settings' names

@@ -35,6 +35,9 @@ class NotFiniteError(ArithmeticError):
     """Raised by an adapter whose engine noticed NaN or infinity itself (MuJoCo resets silently)."""
 
 
+Fuzzed = Literal["both", "more", "less", "none"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
     """One thing that can be set: its engine's own default, what it does, what is allowed."""
@@ -44,6 +47,12 @@ class Setting:
     low: float = -math.inf
     high: float = math.inf
     choices: tuple[str, ...] = ()
+    fuzzed: Fuzzed = "both"
+    """Which other values fuzzing may draw and not leave what the engine's documents stand for: both; only more (sweeps
+    of a solver) or only less (a tolerance), for the other side is documented to be worse; none, as of what stands in
+    for a shape that the engine does not have."""
+    at_most: str = ""
+    """The setting that this one does not exceed, by the engine's documents."""
 
     @property
     def allowed(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Scene, 
 from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
+from validation.engines.engine import Setting
 from validation.engines.pymunk.adapter import Pymunk
 from validation.running.options import RunError
 from validation.running.processes.pool import Pool
@@ -22,33 +24,51 @@ from validation.tools.fuzzing.oracles import depth_at_start
 from validation.tools.fuzzing.search import Fault, Fuzzer, with_options
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
-TABLE = {
-    "sweeps": {"default": 10, "low": 4, "high": 1000, "choices": ()},
-    "slop": {"default": 0.1, "low": 0.0, "high": 0.15, "choices": ()},
-    "warm": {"default": True, "low": 0.0, "high": 0.0, "choices": ()},
-    "solver": {"default": "cg", "low": 0.0, "high": 0.0, "choices": ("cg", "newton")},
-    "rest": {"default": 0.0, "low": 0.0, "high": 1.0, "choices": ()},
-    "note": {"default": "", "low": 0.0, "high": 0.0, "choices": ()},
+SETTINGS = {
+    "sweeps": Setting(default=10, low=4, high=1000, doc=""),
+    "slop": Setting(default=0.1, low=0.0, high=0.15, doc=""),
+    "warm": Setting(default=True, doc=""),
+    "solver": Setting(default="cg", choices=("cg", "newton"), doc=""),
+    "rest": Setting(default=0.0, low=0.0, high=1.0, doc=""),
+    "note": Setting(default="", doc=""),
+    "rounds": Setting(default=2, low=1, high=100, fuzzed="more", doc=""),
+    "tolerance": Setting(default=1e-3, low=0.0, high=1.0, fuzzed="less", doc=""),
+    "facets": Setting(default=64, low=1, high=1000, fuzzed="none", doc=""),
+    "least": Setting(default=0.5, low=0.0, high=1.0, at_most="greatest", doc=""),
+    "greatest": Setting(default=0.5, low=0.0, high=1.0, doc=""),
 }
-VALUES = {"sweeps": {"20", "5", "40"}, "slop": {"0.05", "0.025"}, "warm": {"false"}, "solver": {"newton"}}
+TABLE = {name: asdict(setting) for name, setting in SETTINGS.items()}
+OWN = {name: setting.default for name, setting in SETTINGS.items()} | {"rounds": 20, "greatest": 0.6}
+VALUES = {
+    "sweeps": {"20", "5", "40"},
+    "slop": {"0.05", "0.025"},
+    "warm": {"false"},
+    "solver": {"newton"},
+    "rounds": {"40", "80"},
+    "tolerance": {"0.0005", "0.00025"},
+    "least": {"0.25", "0.125"},
+    "greatest": {"0.3", "0.15"},
+}
 
 
-@given(options=options_of(TABLE))
-def test_options_are_other_choices_flags_and_numbers_near_the_default_within_their_range(options) -> None:
+@given(options=options_of(TABLE, OWN))
+def test_options_are_other_choices_flags_and_numbers_near_the_profile_s_that_are_documented(options) -> None:
     assert len(options) <= 2 and len({name for name, _ in options}) == len(options)
     assert all(value in VALUES[name] for name, value in options)
+    both = OWN | dict(options)
+    assert float(both["least"]) <= float(both["greatest"])
 
 
 def test_every_option_is_drawn_and_so_is_none() -> None:
     seen: set[tuple[tuple[str, str], ...]] = set()
-    draw(options_of(TABLE), 1, lambda options, dt: seen.add(options), count=400)
+    draw(options_of(TABLE, OWN), 1, lambda options, dt: seen.add(options), count=400)
     assert {option for options in seen for option in options} == {(n, v) for n, vs in VALUES.items() for v in vs}
     assert () in seen
     assert {len(options) for options in seen} == {0, 1, 2}
 
 
 def test_an_engine_without_settings_has_no_options() -> None:
-    draw(options_of({}), 1, lambda options, dt: _assert_none(options), count=5)
+    draw(options_of({}, {}), 1, lambda options, dt: _assert_none(options), count=5)
 
 
 def _assert_none(options: object) -> None:

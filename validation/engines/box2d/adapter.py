@@ -29,18 +29,25 @@ BECAUSE = {
 }
 FEWEST_FACETS = 16
 SETTINGS = {
-    "velocity_iterations": Setting(default=8, low=1, high=100_000, doc="iterations for velocities, of a step"),
-    "position_iterations": Setting(default=3, low=1, high=100_000, doc="iterations for overlaps, of a step"),
+    "velocity_iterations": Setting(
+        default=8, low=1, high=100_000, fuzzed="more", doc="iterations for velocities, of a step"
+    ),
+    "position_iterations": Setting(
+        default=3, low=1, high=100_000, fuzzed="more", doc="iterations for overlaps, of a step"
+    ),
     "allow_sleep": Setting(default=True, doc="bodies at rest for half a second stop being simulated"),
     "warm_starting": Setting(default=True, doc="a step starts from the impulses of the one before"),
-    "continuous": Setting(default=True, doc="bodies are stopped at what is fixed before they pass through it"),
+    "continuous": Setting(
+        default=True, fuzzed="none", doc="bodies are stopped at what is fixed before they pass through it"
+    ),
     "polygon_inset": Setting(
-        default=0.0, low=0.0, high=SKIN, doc="m by which polygons are drawn smaller, for their skin"
+        default=0.0, low=0.0, high=SKIN, fuzzed="none", doc="m by which polygons are drawn smaller, for their skin"
     ),
     "bowl_segments": Setting(
         default=1024,
         low=FEWEST_FACETS,
         high=65_536,
+        fuzzed="none",
         doc="edges for a bowl, at most; none shorter than 6 mm",
     ),
 }

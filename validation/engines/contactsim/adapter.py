@@ -48,7 +48,9 @@ OWN = FaithfulSettings()
 TIME_STEP, SEED = 0.025, 99_999
 """Those of the recorded runs of the original, but for a few; which impacts follow depends on both."""
 SETTINGS = {
-    "time_step": Setting(default=TIME_STEP, low=1e-5, high=1.0, doc="s, of its own, whatever the run's step is"),
+    "time_step": Setting(
+        default=TIME_STEP, low=1e-5, high=1.0, fuzzed="less", doc="s, of its own, whatever the run's step is"
+    ),
     "extra_acceleration": Setting(
         default=OWN.extra_acceleration, choices=EXTRA_ACCELERATIONS, doc="what contact forces take away beside gravity"
     ),
@@ -67,19 +69,25 @@ SETTINGS = {
         default=OWN.velocity_tolerance, low=1e-6, high=100.0, doc="m/s; a slower approach is a contact"
     ),
     "collision_accuracy": Setting(
-        default=OWN.collision_accuracy, low=1e-3, high=1.0, doc="of the target gap: how near to it impacts are handled"
+        default=OWN.collision_accuracy,
+        low=1e-3,
+        high=1.0,
+        fuzzed="less",
+        doc="of the target gap: how near to it impacts are handled",
     ),
     "contact_forces": Setting(default=OWN.contact_forces, doc="false: impacts alone, the original's ImpulseSim"),
     "integrator": Setting(default=OWN.integrator, choices=INTEGRATORS, doc="integrator of the motion"),
     "adaptive": Setting(default=OWN.adaptive, doc="each step is cut by five until its change of energy settles"),
-    "adaptive_tolerance": Setting(default=OWN.adaptive_tolerance, low=1e-15, high=1.0, doc="J, to which it settles"),
+    "adaptive_tolerance": Setting(
+        default=OWN.adaptive_tolerance, low=1e-15, high=1.0, fuzzed="less", doc="J, to which it settles"
+    ),
     "adaptive_second_difference": Setting(
         default=OWN.adaptive_second_difference, doc="the change of energy settles; false: the energy itself stays"
     ),
     "joint_small_impacts": Setting(
         default=OWN.joint_small_impacts, doc="joints are stopped at the end of each step without an impact"
     ),
-    "random_seed": Setting(default=SEED, low=0, high=2**32 - 1, doc="of the order of impacts"),
+    "random_seed": Setting(default=SEED, low=0, high=2**32 - 1, fuzzed="none", doc="of the order of impacts"),
 }
 TAKES = PLANAR | GROUPS | FORCES | JOINTS | TIES | {"revolute", "prismatic", "track", "arc-polygon", "concave-polygon"}
 TAKES |= {"restitution", "bodies.restitution", "boundaries.restitution", "contact.pairs", "contact.pairs.restitution"}

@@ -78,7 +78,9 @@ SETTINGS: dict[str, Setting] = {
     "collision_detector": Setting(default="fcl", choices=tuple(DETECTORS), doc="what finds contacts"),
     "split_impulse": Setting(default=False, doc="penetrations are taken back by a velocity that does not stay"),
     "deactivation": Setting(default=True, doc="bodies that hardly move are left alone"),
-    "max_contacts": Setting(default=1000, low=1, high=1_000_000, doc="contacts of a step; others are dropped"),
+    "max_contacts": Setting(
+        default=1000, low=1, high=1_000_000, fuzzed="more", doc="contacts of a step; others are dropped"
+    ),
 }
 for _name, _can in (("split_impulse", CAN_SPLIT_IMPULSES), ("deactivation", CAN_DEACTIVATE)):
     if not _can:

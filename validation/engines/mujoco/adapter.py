@@ -57,26 +57,38 @@ BECAUSE = {
 }
 
 SETTINGS: dict[str, Setting] = {
-    "solref_timeconst": Setting(default=0.02, low=1e-6, high=10.0, doc="time constant of contacts, s; at least 2 dt"),
-    "solref_dampratio": Setting(default=1.0, low=1e-3, high=100.0, doc="damping ratio of contacts"),
-    "solimp_dmin": Setting(default=0.9, low=1e-4, high=0.9999, doc="impedance of a contact at gap 0"),
+    "solref_timeconst": Setting(
+        default=0.02, low=1e-6, high=10.0, fuzzed="more", doc="time constant of contacts, s; at least 2 dt"
+    ),
+    "solref_dampratio": Setting(default=1.0, low=1e-3, high=100.0, fuzzed="more", doc="damping ratio of contacts"),
+    "solimp_dmin": Setting(
+        default=0.9, low=1e-4, high=0.9999, at_most="solimp_dmax", doc="impedance of a contact at gap 0"
+    ),
     "solimp_dmax": Setting(default=0.95, low=1e-4, high=0.9999, doc="impedance at `solimp_width` and deeper"),
     "solimp_width": Setting(default=0.001, low=0.0, high=1.0, doc="depth over which the impedance rises, m"),
     "cone": Setting(default="pyramidal", choices=("pyramidal", "elliptic"), doc="friction cone"),
     "impratio": Setting(default=1.0, low=1e-3, high=1e5, doc="impedance of friction over that of the normal force"),
     "solver": Setting(default="newton", choices=("newton", "cg", "pgs"), doc="constraint solver"),
-    "iterations": Setting(default=100, low=1, high=10_000, doc="most iterations of the solver"),
-    "ls_iterations": Setting(default=50, low=1, high=10_000, doc="most line-search iterations"),
-    "tolerance": Setting(default=1e-8, low=0.0, high=1.0, doc="the solver stops at this scaled improvement"),
-    "noslip_iterations": Setting(default=0, low=0, high=10_000, doc="sweeps against slip after the solver"),
+    "iterations": Setting(default=100, low=1, high=10_000, fuzzed="more", doc="most iterations of the solver"),
+    "ls_iterations": Setting(default=50, low=1, high=10_000, fuzzed="more", doc="most line-search iterations"),
+    "tolerance": Setting(
+        default=1e-8, low=0.0, high=1.0, fuzzed="less", doc="the solver stops at this scaled improvement"
+    ),
+    "noslip_iterations": Setting(
+        default=0, low=0, high=10_000, fuzzed="more", doc="sweeps against slip after the solver"
+    ),
     "integrator": Setting(
         default="euler", choices=("euler", "rk4", "implicit", "implicitfast"), doc="integrator of the motion"
     ),
     "jacobian": Setting(default="auto", choices=("auto", "dense", "sparse"), doc="storage of the Jacobian"),
     "islands": Setting(default=ISLANDS_BY_DEFAULT, doc="bodies that no constraint joins are solved apart"),
-    "ccd_tolerance": Setting(default=1e-6, low=1e-15, high=1e-2, doc="of the general convex collision, m"),
-    "bowl_segments": Setting(default=1024, low=16, high=65_536, doc="planes that stand for a bowl"),
-    "sphere_subdivisions": Setting(default=4, low=0, high=6, doc="a hollow sphere is 10 * 4^n + 2 planes"),
+    "ccd_tolerance": Setting(
+        default=1e-6, low=1e-15, high=1e-2, fuzzed="less", doc="of the general convex collision, m"
+    ),
+    "bowl_segments": Setting(default=1024, low=16, high=65_536, fuzzed="none", doc="planes that stand for a bowl"),
+    "sphere_subdivisions": Setting(
+        default=4, low=0, high=6, fuzzed="none", doc="a hollow sphere is 10 * 4^n + 2 planes"
+    ),
     "multiccd": Setting(default=MULTICCD_BY_DEFAULT, doc="several contacts for a pair of the general convex collision"),
 }
 for _name in ("ls_iterations", "ccd_tolerance"):

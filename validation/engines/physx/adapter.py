@@ -74,15 +74,21 @@ BECAUSE = {
 }
 
 SETTINGS: dict[str, Setting] = {
-    "solver_position_iterations": Setting(default=10, low=1, high=255, doc="sweeps for the positions"),
-    "solver_velocity_iterations": Setting(default=1, low=0, high=255, doc="sweeps for the velocities after them"),
+    "solver_position_iterations": Setting(default=10, low=1, high=255, fuzzed="more", doc="sweeps for the positions"),
+    "solver_velocity_iterations": Setting(
+        default=1, low=0, high=255, fuzzed="more", doc="sweeps for the velocities after them"
+    ),
     "enable_tgs": Setting(default=True, doc="each sweep is a small time step; false: plain Gauss-Seidel"),
     "enable_pcm": Setting(default=True, doc="contacts are kept and completed; false: found anew by separating axes"),
     "enable_friction_every_iteration": Setting(default=True, doc="friction in every sweep, or in the last ones"),
     "enable_enhanced_determinism": Setting(default=False, doc="bodies far away do not change the order of contacts"),
-    "bounce_threshold": Setting(default=2.0, low=1e-6, high=1e6, doc="slower impacts have no restitution, m/s"),
+    "bounce_threshold": Setting(
+        default=2.0, low=1e-6, high=1e6, fuzzed="less", doc="slower impacts have no restitution, m/s"
+    ),
     "contact_offset": Setting(default=0.01, low=1e-6, high=10.0, doc="contacts are made up to this gap, m"),
-    "sleep_threshold": Setting(default=0.005, low=0.0, high=1e6, doc="bodies with less energy a kg sleep, m^2/s^2"),
+    "sleep_threshold": Setting(
+        default=0.005, low=0.0, high=1e6, fuzzed="less", doc="bodies with less energy a kg sleep, m^2/s^2"
+    ),
     "linear_damping": Setting(default=0.0, low=0.0, high=1e3, doc="share of the velocity that is lost, 1/s"),
     "angular_damping": Setting(default=0.05, low=0.0, high=1e3, doc="likewise of the spin, 1/s"),
     **facet_settings(ellipsoid=2),
@@ -96,7 +102,9 @@ FAIR: dict[str, Value] = {
 }
 if hasattr(physx.PhysxRigidDynamicComponent, "max_angular_velocity"):  # SAPIEN 3.0.0 has it not
     BODY_OPTIONS.append("max_angular_velocity")
-    SETTINGS["max_angular_velocity"] = Setting(default=100.0, low=1e-3, high=1e12, doc="faster spin is cut off, rad/s")
+    SETTINGS["max_angular_velocity"] = Setting(
+        default=100.0, low=1e-3, high=1e12, fuzzed="more", doc="faster spin is cut off, rad/s"
+    )
     FAIR["max_angular_velocity"] = 1e6
 
 RELATIONS = (

@@ -61,21 +61,25 @@ SPRINGS = "Bullet has a spring for each body; no stiffness and damping of bodies
 MOST_FRICTION = 10.0  # of a pair: Bullet cuts off there
 
 SETTINGS: Mapping[str, Setting] = {
-    "iterations": Setting(default=50, low=1, high=10_000, doc="sweeps of the solver"),
-    "residual_threshold": Setting(default=1e-7, low=0.0, high=1.0, doc="the sweeps end at this squared residual"),
+    "iterations": Setting(default=50, low=1, high=10_000, fuzzed="more", doc="sweeps of the solver"),
+    "residual_threshold": Setting(
+        default=1e-7, low=0.0, high=1.0, fuzzed="less", doc="the sweeps end at this squared residual"
+    ),
     "contact_breaking_threshold": Setting(
         default=0.02, low=1e-9, high=1.0, doc="contacts are made and kept up to this gap, m"
     ),
     "contact_erp": Setting(default=0.08, low=0.0, high=1.0, doc="share of a penetration that a step takes back"),
-    "contact_slop": Setting(default=1e-5, low=0.0, high=1.0, doc="penetration that is left alone, m"),
+    "contact_slop": Setting(default=1e-5, low=0.0, high=1.0, fuzzed="less", doc="penetration that is left alone, m"),
     "restitution_velocity_threshold": Setting(
-        default=0.2, low=0.0, high=1e3, doc="slower impacts have no restitution, m/s"
+        default=0.2, low=0.0, high=1e3, fuzzed="less", doc="slower impacts have no restitution, m/s"
     ),
     "cone_friction": Setting(default=True, doc="friction cone; false: a pyramid"),
     "global_cfm": Setting(default=0.0, low=0.0, high=1.0, doc="softness of all constraints"),
     "linear_damping": Setting(default=0.04, low=0.0, high=1.0, doc="d of the fading d (1 + |v|) v, 1/s"),
     "angular_damping": Setting(default=0.04, low=0.0, high=1.0, doc="likewise for the spin, 1/s"),
-    "max_speed": Setting(default=100.0, low=1e-3, high=1e12, doc="faster motion is cut off, m/s and rad/s"),
+    "max_speed": Setting(
+        default=100.0, low=1e-3, high=1e12, fuzzed="more", doc="faster motion is cut off, m/s and rad/s"
+    ),
     **facet_settings(ellipsoid=3),
     "deterministic_overlapping_pairs": Setting(default=False, doc="sort the pairs of the broad phase"),
 }

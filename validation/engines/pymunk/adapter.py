@@ -31,16 +31,18 @@ BECAUSE = {
 }
 CORRECTION = (1.0 - 0.1) ** 60  # of an overlap or joint error, what is left after a second; Chipmunk's default
 SETTINGS = {
-    "iterations": Setting(default=10, low=1, high=100_000, doc="solver iterations of a step"),
-    "collision_slop": Setting(default=0.1, low=0.0, high=1e3, doc="m, overlap that is not corrected"),
+    "iterations": Setting(default=10, low=1, high=100_000, fuzzed="more", doc="solver iterations of a step"),
+    "collision_slop": Setting(default=0.1, low=0.0, high=1e3, fuzzed="less", doc="m, overlap that is not corrected"),
     "collision_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of an overlap left after 1 s"),
     # With 0 Chipmunk forgets the contacts that it is about to solve.
-    "collision_persistence": Setting(default=3, low=1, high=10_000, doc="steps for which a contact is remembered"),
+    "collision_persistence": Setting(
+        default=3, low=1, high=10_000, fuzzed="more", doc="steps for which a contact is remembered"
+    ),
     "joint_bias": Setting(default=CORRECTION, low=0.0, high=1.0, doc="share of a joint's error left after 1 s"),
     "sleep_time_threshold": Setting(
         default=0.0, low=0.0, high=1e6, doc="s at rest before bodies sleep; 0 for never, as it is out of the box"
     ),
-    "bowl_segments": Setting(default=1024, low=16, high=65_536, doc="segments that stand for a bowl"),
+    "bowl_segments": Setting(default=1024, low=16, high=65_536, fuzzed="none", doc="segments that stand for a bowl"),
 }
 FAIR_ITERATIONS = 50
 FAIR_SLOP = 1e-3  # of the narrowest body's width

@@ -72,24 +72,30 @@ BECAUSE = {
 }
 
 SETTINGS: Mapping[str, Setting] = {
-    "num_solver_iterations": Setting(default=4, low=1, high=1000, doc="sub-steps of a step"),
-    "num_internal_pgs_iterations": Setting(default=1, low=1, high=1000, doc="sweeps of the solver in a sub-step"),
-    "num_internal_stabilization_iterations": Setting(
-        default=1, low=0, high=1000, doc="sweeps without springs, at the end of a sub-step"
+    "num_solver_iterations": Setting(default=4, low=1, high=1000, fuzzed="more", doc="sub-steps of a step"),
+    "num_internal_pgs_iterations": Setting(
+        default=1, low=1, high=1000, fuzzed="more", doc="sweeps of the solver in a sub-step"
     ),
-    "contact_natural_frequency": Setting(default=30.0, low=1e-3, high=1e9, doc="of contact springs, 1/s"),
+    "num_internal_stabilization_iterations": Setting(
+        default=1, low=0, high=1000, fuzzed="more", doc="sweeps without springs, at the end of a sub-step"
+    ),
+    "contact_natural_frequency": Setting(
+        default=30.0, low=1e-3, high=1e9, fuzzed="none", doc="of contact springs, 1/s"
+    ),
     "static_contact_natural_frequency": Setting(
-        default=60.0, low=1e-3, high=1e9, doc="of contacts with what cannot move, 1/s"
+        default=60.0, low=1e-3, high=1e9, fuzzed="none", doc="of contacts with what cannot move, 1/s"
     ),
     "contact_damping_ratio": Setting(default=10.0, low=1e-3, high=1e6, doc="of contact springs"),
     "normalized_allowed_linear_error": Setting(
-        default=0.005, low=0.0, high=1.0, doc="penetration that is left alone, m"
+        default=0.005, low=0.0, high=1.0, fuzzed="less", doc="penetration that is left alone, m"
     ),
     "normalized_prediction_distance": Setting(default=0.02, low=1e-6, high=10.0, doc="contacts up to this gap, m"),
     "normalized_max_corrective_velocity": Setting(
         default=3.0, low=0.0, high=1e9, doc="bodies are pushed apart no faster, m/s"
     ),
-    "normalized_max_linear_velocity": Setting(default=400.0, low=1e-3, high=1e12, doc="faster motion is cut off, m/s"),
+    "normalized_max_linear_velocity": Setting(
+        default=400.0, low=1e-3, high=1e12, fuzzed="more", doc="faster motion is cut off, m/s"
+    ),
     "allow_fast_rotation": Setting(default=False, doc="false: fast rotation is cut off"),
     "friction_model": Setting(
         default="simplified",

@@ -46,7 +46,11 @@ COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through 
 OWN = library.Settings()
 SETTINGS = {
     "tolerance": Setting(
-        default=OWN.tolerance, low=FINEST_TOLERANCE, high=1e-2, doc="local error of the integrator, SI units"
+        default=OWN.tolerance,
+        low=FINEST_TOLERANCE,
+        high=1e-2,
+        fuzzed="less",
+        doc="local error of the integrator, SI units",
     ),
     "impact_law": Setting(
         default=OWN.impact_law, choices=IMPACT_LAWS, doc="restitution of speeds (Newton) or of impulses (Poisson)"
@@ -57,7 +61,7 @@ SETTINGS = {
     "accumulation_cutoff": Setting(
         default=OWN.accumulation_cutoff, low=1e-12, high=1e-3, doc="s; shorter bounces are summed up to their limit"
     ),
-    "max_events": Setting(default=OWN.max_events, low=1, high=1e9, doc="more of them are an error"),
+    "max_events": Setting(default=OWN.max_events, low=1, high=1e9, fuzzed="more", doc="more of them are an error"),
     **reference_ellipsoids.SETTINGS,
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,

@@ -20,7 +20,11 @@ STEADY = 1e-3  # of an impulse: by how much the sum over half as many parts may 
 OWN = library.CompliantSettings()
 SETTINGS = {
     "compliant_tolerance": Setting(
-        default=OWN.tolerance, low=1e-15, high=1e-3, doc="of compliant contact: local error of a step, SI units"
+        default=OWN.tolerance,
+        low=1e-15,
+        high=1e-3,
+        fuzzed="less",
+        doc="of compliant contact: local error of a step, SI units",
     ),
 }
 KNOWS_NOT = {

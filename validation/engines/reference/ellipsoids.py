@@ -24,7 +24,11 @@ LAWS = frozenset({"friction", "restitution", "damping", "springs", "thrusters", 
 
 SETTINGS = {
     "gap_tolerance": Setting(
-        default=1e-7, low=1e-12, high=1e-2, doc="in space: m, no gap below 0, none in contact above twice this"
+        default=1e-7,
+        low=1e-12,
+        high=1e-2,
+        fuzzed="less",
+        doc="in space: m, no gap below 0, none in contact above twice this",
     ),
     "located": Setting(default=False, doc="in space: each impact at its own time, at the price of some ten steps"),
     "edges": Setting(default=0, low=0, high=64, doc="in space: of the friction pyramid, even, from 4 on; 0: the cone"),

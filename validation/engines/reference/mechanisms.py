@@ -14,7 +14,11 @@ from validation.records.trajectory import SpatialTrajectory
 
 SETTINGS = {
     "joint_tolerance": Setting(
-        default=1e-12, low=1e-14, high=1e-4, doc="in space: relative error of a step of bodies that joints hold"
+        default=1e-12,
+        low=1e-14,
+        high=1e-4,
+        fuzzed="less",
+        doc="in space: relative error of a step of bodies that joints hold",
     ),
 }
 MAY_COLLIDE = "the reference engine has joints in space where no bodies can touch; {!r} and {!r} can"

@@ -21,9 +21,11 @@ def facet_settings(ellipsoid: int) -> dict[str, Setting]:
     """How finely what is round is cut, for engines without such shapes; of an ellipsoid the default."""
     corners = "an ellipsoid is the hull of 10 * 4^n + 2 of its points"
     return {
-        "bowl_segments": Setting(default=256, low=16, high=65_536, doc="facets of a bowl"),
-        "sphere_subdivisions": Setting(default=5, low=0, high=6, doc="a hollow sphere is 20 * 4^n triangles"),
-        "ellipsoid_subdivisions": Setting(default=ellipsoid, low=0, high=ellipsoid + 1, doc=corners),
+        "bowl_segments": Setting(default=256, low=16, high=65_536, fuzzed="none", doc="facets of a bowl"),
+        "sphere_subdivisions": Setting(
+            default=5, low=0, high=6, fuzzed="none", doc="a hollow sphere is 20 * 4^n triangles"
+        ),
+        "ellipsoid_subdivisions": Setting(default=ellipsoid, low=0, high=ellipsoid + 1, fuzzed="none", doc=corners),
     }
 
 

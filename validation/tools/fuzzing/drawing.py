@@ -1,6 +1,6 @@
 """What is drawn for an engine: arrangements of bodies (`scenarios.strategies`) that it takes, and time steps."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,32 +96,43 @@ def _arrangements(taken_of: Callable[[Sequence[Scene]], list[bool]], *, own: boo
     return one_of(found or [planar_scenes()])
 
 
-def options_of(table: Mapping[str, Mapping[str, Any]]) -> st.SearchStrategy[Options]:
+def options_of(
+    table: Mapping[str, Mapping[str, Any]], own: Mapping[str, Any], given: Collection[str] = ()
+) -> st.SearchStrategy[Options]:
     """None in half of the scenes, else one or two settings: another choice, the other truth value, a number within a
-    factor of four of the default.
+    factor of four of the profile's; none that leaves what the engine's documents stand for.
 
-    `table`: of an engine's settings, each with `default`, `low`, `high` and `choices`.
+    `table`: of an engine's settings, each with the fields of `Setting`; `own`: what they are otherwise; `given`: which
+    are not drawn.
     """
-    values = {name: found for name, row in table.items() if (found := _others(row))}
+    values = {name: found for name, row in table.items() if name not in given and (found := _others(row, own[name]))}
     if not values:
         return st.just(())
     one = st.sampled_from(sorted(values)).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(values[name])))
     some = st.lists(one, min_size=1, max_size=OPTIONS, unique_by=lambda option: option[0])
-    return st.just(()) | some.map(lambda found: tuple(sorted(found)))
+    limits = [(name, row["at_most"]) for name, row in table.items() if row["at_most"]]
+
+    def is_documented(options: Options) -> bool:
+        both = {**own, **dict(options)}
+        return all(float(both[name]) <= float(both[most]) for name, most in limits)
+
+    return st.just(()) | some.map(lambda found: tuple(sorted(found))).filter(is_documented)
 
 
-def _others(row: Mapping[str, Any]) -> list[str]:
-    """Values of a setting other than its default; none of text, or of a number that is 0."""
-    default = row["default"]
-    if row["choices"]:
-        return [choice for choice in row["choices"] if choice != default]
-    if isinstance(default, bool):
-        return [str(not default).lower()]
-    if isinstance(default, str) or not default:
+def _others(row: Mapping[str, Any], own: Any) -> list[str]:
+    """Values of a setting other than its own; none of text, or of a number that is 0."""
+    if row["fuzzed"] == "none":
         return []
-    kind, low, high = type(default), float(row["low"]), float(row["high"])
-    numbers = dict.fromkeys(kind(factor * default) for factor in FACTORS)
-    return [repr(number) for number in numbers if low <= number <= high and number != default]
+    if row["choices"]:
+        return [choice for choice in row["choices"] if choice != own]
+    if isinstance(own, bool):
+        return [str(not own).lower()]
+    if isinstance(own, str) or not own:
+        return []
+    low, high = float(row["low"]), float(row["high"])
+    low, high = {"more": (max(low, own), high), "less": (low, min(high, own))}.get(row["fuzzed"], (low, high))
+    numbers = dict.fromkeys(type(row["default"])(factor * own) for factor in FACTORS)
+    return [repr(number) for number in numbers if low <= number <= high and number != own]
 
 
 def one_of(strategies: Sequence[st.SearchStrategy[Scene]]) -> st.SearchStrategy[Scene]:

@@ -137,11 +137,12 @@ class Fuzzer:
         self._shrunk: Fault | None = None  # which that is
         self.comparisons = Comparisons[Trial](self._ask_twin, self._compared)
         self.profile = profile
+        self._own: Mapping[str, Any] = {}  # settings of the profile, at STEP
         with ctrl_c_calls(self._stop):  # some scenes are drawn
             self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
         hello = hello_of(pool, engine)
         self.relations, table = Relations.of(hello), hello.get("table", {})
-        self.options = options_of({name: row for name, row in table.items() if name not in engine.overrides})
+        self.options = options_of(table, self._own or {n: row["default"] for n, row in table.items()}, engine.overrides)
 
     @property
     def is_over(self) -> bool:
@@ -344,6 +345,7 @@ class Fuzzer:
     def _taken(self, scenes: Sequence[Scene]) -> list[bool]:
         plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
         self.profile = plans[0].case.identity.profile if plans else self.profile
+        self._own = next((plan.case.settings for plan in plans if plan.case.settings), self._own)
         return [plan.declined is None and plan.unavailable is None for plan in plans]
 
 
