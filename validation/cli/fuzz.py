@@ -67,7 +67,7 @@ def command(
     from scenarios.catalogue import canonical_suite, scenario_of
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
-    from validation.report.finds import find_line, render_relations, search_line
+    from validation.report.finds import also_line, find_line, grouped, render_relations, search_line
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
@@ -89,8 +89,10 @@ def command(
                 asked = choice.profile or profile
                 given = Given(only=only, catalogue=suite, corpus=corpus_of(store, choice) if corpus else ())
                 search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given)
-            for find in finds:
+            for find, others in grouped(finds):
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
+                if others:
+                    click.echo(f"  {also_line(others)}")
             spent = (search.tried, search.declined, search.wall)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
             if search.related:

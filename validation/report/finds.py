@@ -4,11 +4,12 @@ import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from rich.table import Table
 from rich.text import Text
 
+from scenarios.scene import Scene
 from validation.records.names import with_profile
 from validation.records.quantities import time_step
 from validation.records.simulation import Simulation
@@ -22,6 +23,7 @@ FindState = Literal["fails", "known", "fixed", "passes", "not simulated"]
 """Of a find in a job. fails: its law is broken and nobody has marked it as known, or another law is; fixed: it is
 broken no more since this job; passes: likewise, as before."""
 
+MOST_OTHERS = 6  # that a list names
 EXPECTATIONS = {
     "broken": (
         "The scene is passive and its numbers are ordinary; a simulation of it ends, with finite numbers.",
@@ -151,16 +153,44 @@ def standing_of(find: StoredFind) -> str:
     return "fixed" if find.fixed_in else "known" if find.known else "new"
 
 
+def grouped(finds: Sequence[StoredFind]) -> list[tuple[StoredFind, list[StoredFind]]]:
+    """Those that are one cause for a person: the same law, broken by the same engine with other values of the same
+    settings, whatever shapes break it. Of each group the find with the fewest bodies and joints, then the others; what
+    is known or fixed is no group with what is new."""
+    groups: dict[Any, list[StoredFind]] = {}
+    for find in finds:
+        engine, _, settings = find.engine.partition(":")
+        names = tuple(sorted(setting.partition("=")[0] for setting in settings.split(",")))
+        law = EXPECTATIONS.get(find.oracle, (find.oracle,))[0]
+        key = engine, find.engine_version, find.profile, names, law, standing_of(find)
+        groups.setdefault(key, []).append(find)
+    ordered = [sorted(found, key=lambda one: (*_size(one.scene), one.number)) for found in groups.values()]
+    return [(first, others) for first, *others in ordered]
+
+
+def _size(scene: Scene) -> tuple[int, int]:
+    return len(scene.bodies), len(scene.joints)
+
+
+def also_line(others: Sequence[StoredFind]) -> str:
+    """also seen: energy gained: box, half-space (find 4); blew up: 2 box (find 5); "" where there are none."""
+    words = [f"{find.cause} (find {find.number})" for find in others[:MOST_OTHERS]]
+    more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
+    return f"also seen: {'; '.join(words)}{more}" if others else ""
+
+
 def render_finds(finds: Sequence[StoredFind]) -> str:
+    """A row of each group."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
     for name in ("find", "engine", "state", "bodies", "seed"):
         table.add_column(name)
     table.add_column("what", ratio=1)
-    for find in finds:
+    for find, others in grouped(finds):
         engine = Text(f"{find.engine}@{find.profile}\n{find.engine_version}", overflow="fold")
         bodies = str(len(find.scene.bodies))
         why = f"\n{one_line(find.known)}" if find.known else ""
         why += f"\n{since_of(find)}" if find.since else ""
+        why += f"\n{also_line(others)}" if others else ""
         message = f"{find.cause}: {one_line(find.message)} (dt {time_step(find.dt)}){why}"
         table.add_row(str(find.number), engine, Text(state_of(find)), bodies, str(find.seed), Text(message))
     return text_of(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from click import unstyle
@@ -11,7 +12,7 @@ from click import unstyle
 from tests.validation.report.made import HOSTILE, broken, every_kind, pair, stored
 from tests.validation.store.made import case, measurement, scene
 from validation.records.case import Result
-from validation.report.finds import render_finds
+from validation.report.finds import also_line, grouped, render_finds
 from validation.report.sentences import summary
 from validation.report.table import render_case, render_table, render_verdicts
 from validation.store import StoredFind
@@ -203,6 +204,33 @@ def test_finds_are_listed_with_what_it_takes_to_see_them_again() -> None:
     )
     rows = cells(render_finds([find]))
     assert rows[1] == ["3", "gaining@fair", "new", "1", "77", "energy gained: disc: energy rose by 1.5 J (dt 1/60 s)"]
+
+
+def test_finds_of_one_law_and_the_same_settings_are_one_line_of_the_one_with_fewest_bodies() -> None:
+    def find(number: int, oracle: str, bodies: int, **more: Any) -> StoredFind:
+        disc = scene().bodies[0]
+        several = tuple(
+            disc.model_copy(update={"name": f"disc {i}", "position": (9.0 * i, 5.0)}) for i in range(bodies)
+        )
+        given = {"engine": "gaining:sweeps=2", "number": number, "oracle": oracle, "message": f"{number}"} | more
+        return StoredFind(
+            when=datetime.now(UTC), engine_version="1.0", profile="fair", seed=7, dt=1 / 60,
+            scene=scene().model_copy(update={"bodies": several}), **given,
+        )  # fmt: skip
+
+    finds = [
+        find(1, "energy gained", 2),
+        find(2, "blew up", 1, engine="gaining:sweeps=4"),
+        find(3, "energy gained", 3),
+        find(4, "energy gained", 1, known="a test"),
+        find(5, "momentum not kept", 1),
+        find(6, "energy gained", 1, engine="gaining"),
+    ]
+    numbers = [(first.number, [one.number for one in others]) for first, others in grouped(finds)]
+    assert numbers == [(2, [1, 3]), (4, []), (5, []), (6, [])]
+    listed = render_finds(finds)
+    assert "also seen: energy gained: 2 disc (find 1); energy gained: 3 disc (find 3)" in " ".join(listed.split())
+    assert also_line([]) == "" and also_line(9 * finds[:1]).endswith("and 3 more")
 
 
 def test_the_name_of_an_engine_is_never_broken() -> None:

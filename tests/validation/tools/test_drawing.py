@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from scenarios.features import scene_features
-from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Scene, content_hash
+from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon, Scene, content_hash
 from tests.validation.command import kept_servers
 from validation import engines
 from validation.engines import engine_of
@@ -23,6 +23,7 @@ from validation.tools.fuzzing.drawing import Given, draw, options_of, scenes_for
 from validation.tools.fuzzing.oracles import depth_at_start
 from validation.tools.fuzzing.search import Fault, Fuzzer, with_options
 
+DISC = PlanarBody(name="disc", shape=Disc(radius=0.5), mass=1.0)
 PLUGINS = Path(__file__).parents[2] / "plugins"
 SETTINGS = {
     "sweeps": Setting(default=10, low=4, high=1000, doc=""),
@@ -147,3 +148,10 @@ def test_a_fault_that_needs_an_option_is_no_fault_without_it() -> None:
     plain, with_option = a_fault(), a_fault(("iterations", "5"))
     assert with_option.is_of(plain) and with_option.is_of(a_fault(("iterations", "20")))
     assert not plain.is_of(with_option)
+
+
+def test_two_ways_that_differ_are_one_cause_whatever_shapes_show_it() -> None:
+    box = replace(a_fault(), oracle="does not hold: a and b agree")
+    disc = replace(box, scene=box.scene.model_copy(update={"bodies": (DISC,)}))
+    assert box.is_of(disc) and disc.is_of(box)
+    assert not replace(disc, oracle="broken").is_of(replace(box, oracle="broken"))

@@ -32,7 +32,15 @@ from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, C
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
-from validation.tools.fuzzing.pairs import Asked, Compared, Relations, compare_by_steps, compare_with_twin, typed
+from validation.tools.fuzzing.pairs import (
+    Asked,
+    Compared,
+    Relations,
+    compare_by_steps,
+    compare_with_twin,
+    is_of_a_pair,
+    typed,
+)
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
@@ -62,8 +70,8 @@ class Fault:
 
     @property
     def kinds(self) -> Counter[str]:
-        """Of what it is broken by: with the oracle they name the cause."""
-        return involved(self.scene, self.bodies)
+        """Of what it is broken by: with the oracle they name the cause; of two ways that differ the oracle alone."""
+        return Counter() if is_of_a_pair(self.oracle) else involved(self.scene, self.bodies)
 
     def is_of(self, known: "Fault") -> bool:
         """Whether the cause may be that of a shrunk one: it breaks the same law with what that needs."""
