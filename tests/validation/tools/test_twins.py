@@ -26,18 +26,9 @@ from validation.judging.relations import run_limits
 from validation.records.simulation import Simulation
 from validation.running.processes.pool import Pool
 from validation.store import open_store
+from validation.tools.fuzzing.comparison import Asked, Compared, driven, is_of_a_pair, oracle_of
 from validation.tools.fuzzing.drawing import Given, draw
-from validation.tools.fuzzing.pairs import (
-    PROPERTIES,
-    Asked,
-    Compared,
-    Relations,
-    compare_by_steps,
-    compare_with_twin,
-    driven,
-    is_of_a_pair,
-    oracle_of,
-)
+from validation.tools.fuzzing.pairs import PROPERTIES, Relations, compare_by_steps, compare_with_twin
 from validation.tools.fuzzing.search import Fuzzer
 from validation.tools.fuzzing.twins import nearby, twin_of
 

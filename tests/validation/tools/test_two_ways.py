@@ -11,8 +11,8 @@ from tests.effort import few
 from validation.engines import OURS, engine_of, load_engine
 from validation.engines.engine import resolve_settings
 from validation.engines.relations import Change, Relation, unchanged_when
+from validation.tools.fuzzing.comparison import Compared
 from validation.tools.fuzzing.oracles import Violation
-from validation.tools.fuzzing.pairs import Compared
 from validation.tools.fuzzing.scripts.issue import run_script
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.scripts.two_ways import TwoWays, script_of_two

@@ -14,8 +14,9 @@ from validation.records.stored import StoredFind
 from validation.running.planning import Request, hello_of
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits, simulate_unplanned, simulation_of
+from validation.tools.fuzzing.comparison import Asked, Compared, Comparison, driven
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.pairs import Asked, Compared, Comparison, Relations, compare_with_twin, driven, typed
+from validation.tools.fuzzing.pairs import Relations, compare_with_twin, typed
 
 EVERY = 8  # one scene in so many has a twin
 EVERY_TIED = 2  # of those with joints, where solvers have most to do; settings are tried in steps of each of these
@@ -110,11 +111,14 @@ def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation)
         return None
 
     def simulate(asked: Asked) -> Simulation:
-        engine = with_settings(choice, asked.settings)
-        scenario = scenario_from_scene("fuzzed", asked.scene)
-        request = Request(scenario=scenario, engine=engine, profile=find.profile, dt=asked.dt)
+        engine, profile = with_settings(choice, asked.settings), find.profile
+        if asked.engine:
+            engine, profile = engine_of(asked.engine), "default"
+        request = Request(
+            scenario=scenario_from_scene("fuzzed", asked.scene), engine=engine, profile=profile, dt=asked.dt
+        )
         limits = Limits(time_limit=SCENE_LIMIT)
-        return simulate_unplanned(pool, request, find.profile, limits, before=asked.before, states=asked.states)
+        return simulate_unplanned(pool, request, profile, limits, before=asked.before, states=asked.states)
 
     comparison = compare_with_twin(relation, find.scene, find.dt, simulation, relations)
     return driven(comparison, lambda several: [simulate(one) for one in several])

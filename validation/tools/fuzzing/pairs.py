@@ -6,7 +6,7 @@ engine's numbers (`validation.judging.relations.run_limits`); where that is not 
 that differ by round-off.
 """
 
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,10 +33,12 @@ from validation.records.case import Value
 from validation.records.quantities import counted, quantity, time_step
 from validation.records.simulation import BROKEN, Simulation
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
+from validation.tools.fuzzing.comparison import Asked, Compared, Comparison, oracle_of, violation_of
+from validation.tools.fuzzing.exact_motion import EXACT_MOTION, compare_with_exact, has_one_motion
+from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, scene_from, twin_of
 
-DIFFERS, NOT_SO = "differs when ", "does not hold: "
 PROMISED = 4  # times as often as what is not
 MOST_STATES = 100  # of a motion, that a step is taken from
 BEGUN = 0.25  # s, of the scene from such a state: long enough to be seen
@@ -60,15 +62,6 @@ PROPERTIES = tuple(
 """Of every engine that does not promise them."""
 
 
-def oracle_of(relation: Relation) -> str:
-    """differs when turned; does not hold: dense and sparse Jacobian agree"""
-    return f"{DIFFERS}{relation.change}" if relation.change else f"{NOT_SO}{relation.name}"
-
-
-def is_of_a_pair(oracle: str) -> bool:
-    return oracle.startswith((DIFFERS, NOT_SO))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relations:
     """Of an engine."""
@@ -76,6 +69,7 @@ class Relations:
     promised: tuple[Relation, ...]
     round_off: float = DOUBLE
     sets_state: bool = False  # whether a step can be taken from a state of the motion
+    is_own: bool = False  # one of ours, of which more is asked elsewhere
 
     @classmethod
     def of(cls, hello: Mapping[str, Any]) -> "Relations":
@@ -91,14 +85,16 @@ class Relations:
             if one.cheap
         )
         sets_state = "set_state" in hello.get("abilities", ())
-        return cls(promised=promised, round_off=float(hello.get("round_off", DOUBLE)), sets_state=sets_state)
+        round_off, own = float(hello.get("round_off", DOUBLE)), is_own(str(hello.get("name", "")))
+        return cls(promised=promised, round_off=round_off, sets_state=sets_state, is_own=own)
 
     def promised_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
         """`settings`: those that are not as the profile has them; beside them it is not promised that others agree."""
         has = features(scene) | {""}
+        laws = () if self.is_own or not has_one_motion(scene) else (EXACT_MOTION,)
         return tuple(
             one
-            for one in self.promised
+            for one in (*self.promised, *laws)
             if one.feature in has
             and (not one.without or one.without not in has)
             and not (one.change is None and settings)
@@ -107,7 +103,7 @@ class Relations:
     def settings_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
         """Of settings that have to agree, those that a step can be tried for."""
         promised = self.promised_of(scene, settings) if self.sets_state else ()
-        return tuple(one for one in promised if one.change is None)
+        return tuple(one for one in promised if one.change is None and one != EXACT_MOTION)
 
     def by_oracle(self, oracle: str, scene: Scene, settings: Collection[Any] = ()) -> Relation | None:
         """Of a fault; None where it is of one simulation, or the engine does not promise that of the scene."""
@@ -121,39 +117,13 @@ class Relations:
         return every[number % len(every)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """A simulation of a comparison."""
-
-    scene: Scene
-    dt: float
-    settings: Mapping[str, Value]
-    before: Scene | None = None  # simulated first, in the same process
-    states: Trajectory | None = None  # from each of which one step is taken, in place of the motion
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """A scene and its twin."""
-
-    relation: Relation
-    in_a_step: bool = True  # whether they move alike until the first sample
-    in_the_run: bool | None = True  # None: no whole motions are compared
-    violation: Violation | None = None  # of what is promised
-    after: int | None = None  # steps, where it is first broken; None: nowhere in a sample
-    allowed: float = 0.0  # m/s, there
-
-
-Comparison = Generator[list[Asked], list[Simulation], Compared | None]
-"""Asks for simulations, gets them together, and ends with what they show; None: nothing, for the scene has no such
-twin, or the engine does not simulate it to its end."""
-
-
 def compare_with_twin(
     relation: Relation, scene: Scene, dt: float, simulation: Simulation, relations: Relations
 ) -> Comparison:
     """`simulation`: of the scene itself, with the settings that it was drawn with. Where the engine's state can be set,
     settings are compared in single steps first."""
+    if relation == EXACT_MOTION:
+        return (yield from compare_with_exact(relation, scene, dt, simulation))
     of_steps = yield from compare_by_steps(relation, scene, dt, simulation, relations)
     if of_steps is not None and of_steps.violation is not None:
         return of_steps
@@ -195,7 +165,7 @@ def compare_with_twin(
     if not promised or compared.in_the_run:
         return compared
     if agrees.all():
-        return replace(compared, violation=_violation(relation, "its state has other bits between samples"))
+        return replace(compared, violation=violation_of(relation, "its state has other bits between samples"))
     k = int(agrees.argmin())
     allowed = float(pair.limits(spread)[k])
     return replace(compared, violation=pair.violation(k, allowed), after=int(pair.steps[k]), allowed=allowed)
@@ -237,7 +207,7 @@ def _of_a_step(relation: Relation, scene: Scene, motion: Trajectory, found: Agre
     assert where is not None
     by = f"by {quantity(found.size, 'm/s')}, {quantity(found.limit, 'm/s')} is allowed"
     at = f"from the state at {quantity(where.time, 's')} of its own motion" if where.time else "from its start"
-    violation = _violation(relation, f"{where.body} moves otherwise in one step {at}: {by}", where.body)
+    violation = violation_of(relation, f"{where.body} moves otherwise in one step {at}: {by}", where.body)
     size = min(found.size / found.limit, FAR_BEYOND) if found.limit else FAR_BEYOND
     return Compared(
         relation=relation,
@@ -260,7 +230,7 @@ def _begun(scene: Scene, motion: Trajectory, time: float) -> Scene:
 
 
 def _ends_otherwise(relation: Relation, simulation: Simulation) -> Compared:
-    broke = _violation(relation, f"one simulation goes on to its end, and the other does not: {simulation.reason}")
+    broke = violation_of(relation, f"one simulation goes on to its end, and the other does not: {simulation.reason}")
     return Compared(relation=relation, in_a_step=False, in_the_run=False, violation=broke)
 
 
@@ -359,18 +329,7 @@ class Pair:
         after = f"{counted(int(self.steps[k]), 'step')} of {time_step(self.dt)}"
         allowed = f"{quantity(limit, 'm/s')} is allowed" if limit else "no bit may differ"
         by = f"by {quantity(size, 'm/s')}, {allowed}"
-        return _violation(self.relation, f"{name} moves otherwise after {after}: {by}", name)
-
-
-def _violation(relation: Relation, what: str, *bodies: str) -> Violation:
-    """when turned, box moves otherwise ...; with jacobian=dense and with jacobian=sparse, ..."""
-    if relation.change:
-        where = f"when {relation.change}"
-    else:
-        differ = [name for name in relation.one if relation.one[name] != relation.other.get(name)]
-        ways = [", ".join(f"{name}={way.get(name)}" for name in differ) for way in (relation.one, relation.other)]
-        where = f"with {ways[0]} and with {ways[1]}"
-    return Violation(oracle=oracle_of(relation), message=f"{where}, {what}", bodies=bodies)
+        return violation_of(self.relation, f"{name} moves otherwise after {after}: {by}", name)
 
 
 def typed(settings: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
@@ -378,17 +337,3 @@ def typed(settings: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
     return tuple(
         (name, str(value).lower() if isinstance(value, bool) else str(value)) for name, value in settings.items()
     )
-
-
-# --- simulated ------------------------------------------------------------------------------------------------------
-
-
-def driven(comparison: Comparison, simulate: Callable[[list[Asked]], list[Simulation]]) -> Compared | None:
-    """To its end."""
-    try:
-        asked = next(comparison)
-        while True:
-            asked = comparison.send(simulate(asked))
-    except StopIteration as end:
-        found: Compared | None = end.value
-        return found

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.scene import Scene, content_hash
-from validation.engines import EngineChoice
+from validation.engines import EngineChoice, engine_of
 from validation.engines.relations import Relation
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
@@ -29,18 +29,11 @@ from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
 from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, Comparisons, Counts
+from validation.tools.fuzzing.comparison import Asked, Compared, is_of_a_pair
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
-from validation.tools.fuzzing.pairs import (
-    Asked,
-    Compared,
-    Relations,
-    compare_by_steps,
-    compare_with_twin,
-    is_of_a_pair,
-    typed,
-)
+from validation.tools.fuzzing.pairs import Relations, compare_by_steps, compare_with_twin, typed
 from validation.tools.fuzzing.simpler import simpler_trials
 
 FINER = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
@@ -58,7 +51,7 @@ Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
 class Fault:
     """A law that an engine broke in a scene."""
 
-    oracle: str  # one of ORACLES, or of a relation (`pairs.oracle_of`)
+    oracle: str  # one of ORACLES, or of a relation (`comparison.oracle_of`)
     message: str  # with values
     scene: Scene
     dt: float
@@ -331,9 +324,12 @@ class Fuzzer:
             self.comparisons.begin(trial, compare_by_steps(one, *trial[:2], simulation, self.relations))
 
     def _ask_twin(self, trial: Trial, asked: Asked) -> int:
-        request = self._request(asked.scene, asked.dt, (*trial[2], *typed(asked.settings)))
+        request, profile = self._request(asked.scene, asked.dt, (*trial[2], *typed(asked.settings))), self.profile or ""
+        if asked.engine:
+            profile = "default"
+            request = replace(request, engine=engine_of(asked.engine), profile=profile)
         return runner.ask_unplanned(
-            self.pool, request, self.profile or "", self._time_left, before=asked.before, states=asked.states
+            self.pool, request, profile, self._time_left, before=asked.before, states=asked.states
         )
 
     def _compared(self, trial: Trial, compared: Compared) -> None:

@@ -9,6 +9,7 @@ from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.scene import PlanarScene, Scene
 from validation.metrics.rest import REST_SPEED
+from validation.tools.fuzzing.comparison import Must
 from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.scripts.parts import EngineCode, free_bodies
 
@@ -23,6 +24,7 @@ class Find:
     engine: EngineCode
     contact_tolerance: float = 0.0  # m, of the engine
     energy_allowed: float = 0.0  # J that may come from nowhere
+    must: Must | None = None  # where a body is not
 
     @property
     def bodies(self) -> list[int]:

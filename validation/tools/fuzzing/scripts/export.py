@@ -16,8 +16,8 @@ from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import StoredFind
 from validation.tools.fuzzing.comparing import compared_with_twin, with_settings
+from validation.tools.fuzzing.comparison import is_of_a_pair
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.pairs import is_of_a_pair
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.scripts.script import refuse, script_of
 from validation.tools.fuzzing.scripts.two_ways import TwoWays, script_of_two
@@ -51,7 +51,13 @@ class Shown:
         find, choice = self.find, engine_of(self.find.engine)
         refuse(choice.name, find.scene)
         motion, label = self.simulation.trajectory, choice.label
-        if (ways := self.two_ways) is not None:
+        if (ways := self.two_ways) is not None and ways.compared.must is not None:
+            violation = ways.compared.violation
+            assert violation is not None
+            settings, must = dict(self.settings), ways.compared.must
+            script = script_of(choice.name, self.version, find.scene, find.dt, settings, violation, motion, must)
+            return Exported(script=script, choice=choice, version=self.version, violation=violation)
+        if ways is not None:
             script = script_of_two(choice.name, self.version, find.scene, find.dt, ways, motion)
             assert ways.compared.violation is not None
             return Exported(

@@ -12,6 +12,9 @@ from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.scene import PlanarScene, inertias, masses
 from validation.metrics.facts import FALLEN, MOVED, NEARLY, axes_of_revolution
+from validation.records.quantities import quantity
+from validation.tools.fuzzing.comparison import oracle_of
+from validation.tools.fuzzing.exact_motion import EXACT_MOTION
 from validation.tools.fuzzing.oracles import conserved_axes, momentum_allowed
 from validation.tools.fuzzing.scripts.closing import HISTORY, Closing, Find, finished, matrix_source, rest_scale
 from validation.tools.fuzzing.scripts.overlaps import hangs, through
@@ -176,6 +179,25 @@ def _fell_over(find: Find) -> Closing:
     return Closing(text=HISTORY + lean + text + finished(f"lean > {FALLEN:.4g}"), functions=functions)
 
 
+def _elsewhere(find: Find) -> Closing:
+    must, scene = find.must, find.scene
+    if must is None:
+        raise ScriptError("where the body must be is not known here")
+    (i,) = (i for i, body in enumerate(scene.bodies) if body.name == must.body)
+    turned = f"abs(turn[k, {i}] - must[2])"
+    if not isinstance(scene, PlanarScene):
+        turned = f"2.0 * np.arccos(min(1.0, abs(turn[k, {i}] @ must[3:]) / np.linalg.norm(turn[k, {i}])))"
+    n = scene.dimension
+    text = f"""# Where mechanics has it then, from an exact solution
+k, must = {must.step}, np.array({numbers(must.pose)})
+off = np.linalg.norm(position[k, {i}] - must[:{n}])
+off += {mass.bounding_radius(scene.bodies[i].shape):.6g} * min(2.0, {turned})
+print(f"{one_line(must.body)}: after {{k}} steps it is at {{position[k, {i}].round(6).tolist()}} m; it must be at "
+      f"{{must[:{n}].round(6).tolist()}} m; it is off by {{off:.4g}} m, {quantity(must.allowed, "m")} is allowed")
+"""
+    return Closing(text=HISTORY + text + finished(f"not off <= {must.allowed!r}"))
+
+
 # --- what does not end, or ends without numbers -----------------------------------------------------------------------
 
 
@@ -208,4 +230,5 @@ CLOSINGS: dict[str, Callable[[Find], Closing]] = {
     "energy gained": _energy,
     "momentum not kept": _momentum,
     "outside the friction cone": outside_the_cone,
+    oracle_of(EXACT_MOTION): _elsewhere,
 }

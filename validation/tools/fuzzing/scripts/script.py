@@ -7,6 +7,7 @@ from typing import Any
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import PlanarTrajectory, Trajectory
+from validation.tools.fuzzing.comparison import Must
 from validation.tools.fuzzing.oracles import Violation, energy_allowed
 from validation.tools.fuzzing.scripts.closing import Find
 from validation.tools.fuzzing.scripts.faults import LIMIT, closing_of
@@ -59,6 +60,7 @@ def script_of(
     settings: Settings,
     violation: Violation,
     motion: Trajectory | None,
+    must: Must | None = None,
 ) -> str:
     """Python that needs the engine's package and numpy alone; its exit status is 1 where the law is broken, else 0.
 
@@ -68,7 +70,13 @@ def script_of(
     tolerance = 0.0 if motion is None else motion.contact_tolerance
     allowed = 0.0 if motion is None else energy_allowed(scene, motion)
     find = Find(
-        scene=scene, dt=dt, violation=violation, engine=part, contact_tolerance=tolerance, energy_allowed=allowed
+        scene=scene,
+        dt=dt,
+        violation=violation,
+        engine=part,
+        contact_tolerance=tolerance,
+        energy_allowed=allowed,
+        must=must,
     )
     return written(find, version)
 

@@ -7,7 +7,7 @@ from scenarios.scene import Scene
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import Trajectory
-from validation.tools.fuzzing.pairs import Compared, oracle_of
+from validation.tools.fuzzing.comparison import Compared, oracle_of
 from validation.tools.fuzzing.scripts.forces import force_source
 from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, Settings, icosphere_source, one_line
 from validation.tools.fuzzing.scripts.script import engine_code, reading_source
