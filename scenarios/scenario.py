@@ -6,7 +6,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, Any, Literal
 
 from scenarios.scene import Scene
@@ -132,9 +132,15 @@ class Family:
                     f"{self.name}: unknown parameter {name!r}{hint} (it takes: {', '.join(values) or 'none'})"
                 )
             values[name] = _convert(f"{self.name}:{name}", value, hints[name])
-        made = self.build(**values)
+        made = _made(self.build, tuple(values.items()), repr(values))
         title = made.title or made.scene.title
         return replace(made, name=self.name, title=title, parameters=values, defaults=self.defaults)
+
+
+@lru_cache(maxsize=256)
+def _made(build: Callable[..., Scenario], values: tuple[tuple[str, Value], ...], exactly: str) -> Scenario:
+    """What reports ask for again. `exactly` tells 1 from 1.0 and from True, which are equal."""
+    return build(**dict(values))
 
 
 @cache
