@@ -23,6 +23,7 @@ import pytest
 
 from validation import cli
 from validation.engines import OURS
+from validation.running.processes import template
 from validation.running.processes.pool import Pool, Remote
 
 AS_COMMAND = [sys.executable, "-P", "-c", "from validation.cli import main; main()"]
@@ -97,7 +98,11 @@ def call(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *w
 @contextlib.contextmanager
 def kept_servers() -> Iterator[None]:
     """Pools take idle servers and give them back."""
-    with mock.patch.object(Pool, "_start", taken), mock.patch.object(Pool, "stop", given_back):
+    with (
+        mock.patch.object(Pool, "_start", taken),
+        mock.patch.object(Pool, "stop", given_back),
+        mock.patch.object(template, "begin", lambda: None),
+    ):
         yield
 
 

@@ -39,7 +39,7 @@ COMMANDS = {
 BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios", "play": "dashboard"}
 """Command -> the file of another command in which it stands, under its own name; elsewhere it is called `command`."""
 
-
+SIMULATING = ("run", "check", "ci")  # whose servers' imports begin at once
 LONGEST = 2000  # characters of an error
 
 
@@ -107,6 +107,10 @@ def main() -> None:
         signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
     try:
         use_kernel_cache()
+        if sys.argv[1:2] and sys.argv[1] in SIMULATING:
+            from validation.running.processes import template
+
+            template.begin()
         sys.exit(cli.main(standalone_mode=False) or 0)
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)

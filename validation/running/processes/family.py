@@ -10,9 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 PAGE = os.sysconf("SC_PAGE_SIZE")  # bytes
+MARK = "UPRIGHT_SERVER"  # environment variable that tells what a server has started from all else
 END_LIMIT = 2.0  # s for what is killed to be gone
 KERNEL_LISTS_CHILDREN = Path(f"/proc/self/task/{os.getpid()}/children").exists()  # Linux, most builds of it
 
@@ -75,6 +74,8 @@ def resident(pid: int) -> tuple[int, int]:
     if KERNEL_LISTS_CHILDREN:  # a fiftieth of psutil's time, which reads the whole process table
         found = family(pid)
         return sum(pages(one) for one in found) * PAGE, len(found)
+    import psutil  # which other kernels need only
+
     try:
         process = psutil.Process(pid)
         started = (process, *process.children(recursive=True))

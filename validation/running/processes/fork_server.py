@@ -44,9 +44,9 @@ from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
 from validation.running.processes.child import answer, live_reply, plan, replay
-from validation.running.processes.family import children_of, end_children, kill, removed
+from validation.running.processes.family import MARK, children_of, end_children, kill, removed
 from validation.running.processes.frames import ClosedError, GarbledError, Reader, pack, receive, send
-from validation.running.processes.limits import LAST_WORDS, MARK, last_words, limit_files, own_folder, use_folder, used
+from validation.running.processes.limits import LAST_WORDS, last_words, limit_files, own_folder, use_folder, used
 from validation.running.processes.processor import processor
 from validation.running.processes.received import reply_of
 

@@ -11,7 +11,6 @@ from validation.records.text import one_line
 from validation.running.processes.family import resident, resident_once, written
 from validation.running.processes.received import MOST_ANSWER
 
-MARK = "UPRIGHT_SERVER"  # environment variable that tells what a server has started from all else
 MOST_PRINTED = 16 * 2**20  # bytes on standard output and error
 MOST_WRITTEN = 2**29  # bytes of files in the folder for temporary ones, and of any one file
 LAST_WORDS = 400  # characters of what it printed last that go into the reason

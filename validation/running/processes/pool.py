@@ -19,16 +19,24 @@ from typing import Any
 
 from validation.engines.shared.lifeline import adopting_orphans
 from validation.running.processes.executor import MEASURING, Reply
-from validation.running.processes.family import END_LIMIT, end_children, environment_has, group_of, has_ended, removed
+from validation.running.processes.family import (
+    END_LIMIT,
+    MARK,
+    end_children,
+    environment_has,
+    group_of,
+    has_ended,
+    removed,
+)
 from validation.running.processes.frames import CHUNK, ClosedError, GarbledError, Reader, pack
-from validation.running.processes.limits import MARK, own_folder
+from validation.running.processes.limits import own_folder
 from validation.running.processes.received import hello_of, reply_of
+from validation.running.processes.template import AVAILABLE, MODULES, SINGLE_THREADED, Forked, Template, begun
 
 ATTEMPTS = 3  # at a start or an answer, where somebody else kills the server: a kernel short of memory, an operator
 LEAVE_LIMIT = 2.0  # s for a server to end what it started, before it is killed
 GRACE = 10.0  # s beyond a request's own limit, after which a server that has not ended it is killed itself
 START_LIMIT = 120.0  # s for a server to say hello; an engine's import may be slow, not endless
-SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 def own(module: str) -> list[str]:
@@ -59,7 +67,7 @@ class Remote:
 
     what: str  # for messages: the engine's word, or MEASURING
     program: Sequence[str]
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | Forked
     connection: socket.socket
     mark: str
     reader: Reader = field(default_factory=Reader)
@@ -84,6 +92,7 @@ class Pool:
         self.remotes: list[Remote] = []
         self._restless: set[str] = set()  # marks of ended servers that may have left processes
         self._early: list[Reply] = []  # that came while a server was greeted
+        self._template: Template | None = None
         self._adopting = contextlib.ExitStack()
         self._adopting.enter_context(adopting_orphans())
 
@@ -108,7 +117,7 @@ class Pool:
 
     def _start(self, what: str, program: Sequence[str], *arguments: str) -> Remote:
         program = [*program, *arguments]
-        process, connection, mark = _launched(program)
+        process, connection, mark = self._launched(program)
         remote = Remote(what=what, program=program, process=process, connection=connection, mark=mark)
         self._selector.register(connection, selectors.EVENT_READ, remote)
         self.remotes.append(remote)
@@ -210,6 +219,8 @@ class Pool:
     def close(self) -> None:
         self.stop(*self.remotes)
         self._selector.close()
+        if self._template is not None:
+            self._template.close()
         self._adopting.close()
 
     # --- inside ---
@@ -298,31 +309,42 @@ class Pool:
         else:
             self.remotes.append(remote)
         self._end_orphans(remote)
-        remote.process, remote.connection, remote.mark = _launched(remote.program)
+        remote.process, remote.connection, remote.mark = self._launched(remote.program)
         remote.reader, remote.greeted, remote.starts = Reader(), False, remote.starts + 1
         remote.open_requests = questions
         remote.outbox = bytearray().join(one.sent(START_LIMIT) for one in questions.values())
         self._selector.register(remote.connection, selectors.EVENT_READ, remote)
         self._send(remote)
 
+    def _launched(self, program: Sequence[str]) -> tuple[subprocess.Popen[bytes] | Forked, socket.socket, str]:
+        """The process, our end of its connection, and the mark of all that it starts."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        mark = uuid.uuid4().hex
+        with theirs:
+            module = next((one for one in MODULES if AVAILABLE and list(program[:4]) == own(one)), None)
+            if module is not None:
+                return self._forking().fork(module, [*program[4:]], mark, theirs), ours, mark
+            process = subprocess.Popen(
+                [*program, str(theirs.fileno()), str(os.getpid())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL,
+                env=os.environ | SINGLE_THREADED | {MARK: mark},
+            )
+        return process, ours, mark
+
+    def _forking(self) -> Template:
+        """One that starts servers as they would start now."""
+        if self._template is not None and not self._template.fits:
+            self._template.close()
+            self._template = None
+        if self._template is None:
+            self._template = begun()
+        return self._template
+
 
 def ended_as(code: int) -> str:
     """Of a process, by its exit code; below 0: a signal."""
     return f"by {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
-
-
-def _launched(program: Sequence[str]) -> tuple[subprocess.Popen[bytes], socket.socket, str]:
-    """The process, our end of its connection, and the mark of all that it starts."""
-    ours, theirs = socket.socketpair()
-    mark = uuid.uuid4().hex
-    with theirs:
-        process = subprocess.Popen(
-            [*program, str(theirs.fileno()), str(os.getpid())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=None if os.environ.get("UPRIGHT_DEBUG") else subprocess.DEVNULL,
-            env=os.environ | SINGLE_THREADED | {MARK: mark},
-        )
-    ours.setblocking(False)
-    return process, ours, mark

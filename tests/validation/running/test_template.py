@@ -1,0 +1,80 @@
+"""Servers that one process forks are as if each had been started: children of ours, with nothing of another's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import psutil
+import pytest
+
+from validation.running.processes.family import MARK, environment_has
+from validation.running.processes.pool import Pool, Remote
+from validation.running.processes.template import AVAILABLE, Forked
+
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="orphans are adopted on Linux only")
+
+
+def greeted(pool: Pool, *remotes: Remote) -> None:
+    pool.greet(list(remotes))
+    assert all(remote.hello is not None and "error" not in remote.hello for remote in remotes)
+
+
+def test_forked_servers_are_children_of_ours_with_their_own_command_and_mark() -> None:
+    with Pool() as pool:
+        remotes = [pool.start_engine("pymunk"), pool.start_engine("box2d"), pool.start_measuring()]
+        greeted(pool, *remotes)
+        for remote, (module, *word) in zip(
+            remotes, (["fork_server", "pymunk"], ["fork_server", "box2d"], ["measure_server"])
+        ):
+            assert isinstance(remote.process, Forked)
+            process = psutil.Process(remote.process.pid)
+            assert process.ppid() == os.getpid()
+            command = [part for part in process.cmdline() if part]
+            assert command[3] == f"validation.running.processes.{module}"
+            assert command[4:-2] == word and command[-1] == str(os.getpid())
+            for other in remotes:
+                assert environment_has(process.pid, MARK, other.mark) == (other is remote)
+    assert [remote.process.poll() for remote in remotes[:2]] == [0, 0]  # what measures is killed
+
+
+def test_a_forked_server_has_its_own_descriptors_only() -> None:
+    """Else the connection of another server, or of the template, would have no end."""
+    with Pool() as pool:
+        remotes = [pool.start_engine("pymunk"), pool.start_engine("box2d"), pool.start_measuring()]
+        greeted(pool, *remotes)
+        sockets = []
+        for remote in remotes:
+            files = Path(f"/proc/{remote.process.pid}/fd").iterdir()
+            opened = [str(file.readlink()) for file in files]
+            sockets += [name for name in opened if name.startswith("socket:")]
+            assert not [name for name in opened if name.startswith("pipe:")]
+        assert len(sockets) == len(set(sockets)) == len(remotes)
+
+
+def test_another_template_forks_where_the_first_has_died_or_things_have_changed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with Pool() as pool:
+        first = pool.start_engine("pymunk")
+        greeted(pool, first)
+        assert pool._template is not None
+        os.kill(pool._template._process.pid, signal.SIGKILL)
+        pool._template._process.wait()
+        second = pool.start_engine("pymunk")
+        greeted(pool, second)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("UPRIGHT_ENGINE_PATH", str(tmp_path))
+        third = pool.start_engine("pymunk")
+        greeted(pool, third)
+        assert psutil.Process(third.process.pid).cwd() == str(tmp_path)
+        assert first.process.poll() is None is second.process.poll()
+
+
+def test_a_server_whose_template_dies_before_it_is_forked_is_started_again() -> None:
+    with Pool() as pool:
+        remote = pool.start_engine("pymunk")
+        assert pool._template is not None
+        os.kill(pool._template._process.pid, signal.SIGKILL)
+        greeted(pool, remote)
