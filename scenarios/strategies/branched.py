@@ -21,7 +21,7 @@ from scenarios.joints import Ball, Hinge, Revolute
 from scenarios.scene import Box, Capsule, Disc, PlanarBody, Scene, SpatialBody, Sphere
 from scenarios.strategies.allowed import Allowed, body_at, plane, scene_of
 from scenarios.strategies.spatial import ORIENTATIONS
-from scenarios.strategies.values import DURATIONS, GRID, MASSES
+from scenarios.strategies.values import GRID, MASSES
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 PINS = ("revolute", "hinge", "ball")
@@ -35,6 +35,7 @@ CLEAR = (1, 0, 64)  # in 1/1024 m, of a robot above what is below
 SHIFTS = (0.0, 0.125, -0.25)  # m, to a side
 TURNING = (0.0, 2.0)  # rad/s
 FALL = (0.0, -2.0)  # m/s
+DURATIONS = (0.5, 0.25)  # s
 BLOCK = 0.5  # m, of what lies on the ground
 ANGLES = (0.0, math.pi / 2.0, math.pi, 0.1, -0.7)  # rad, of a robot in the plane
 AXES = (
@@ -98,7 +99,7 @@ def robots(draw: Draw, allowed: Allowed) -> Scene:
         joints += made.joints
         top += clear + made.high - made.low
     ground = plane(allowed.space, "ground", surface)
-    return scene_of(allowed.space, bodies, [ground], draw(st.sampled_from(DURATIONS[:2])), joints=tuple(joints))
+    return scene_of(allowed.space, bodies, [ground], draw(st.sampled_from(DURATIONS)), joints=tuple(joints))
 
 
 def _kinds(allowed: Allowed) -> st.SearchStrategy[Kind]:

@@ -58,13 +58,20 @@ BECAUSE = {
 
 SETTINGS: dict[str, Setting] = {
     "solref_timeconst": Setting(
-        default=0.02, low=1e-6, high=10.0, fuzzed="more", doc="time constant of contacts, s; at least 2 dt"
+        default=0.02, low=1e-6, high=10.0, fuzzed="none", doc="time constant of contacts, s; at least 2 dt"
     ),
     "solref_dampratio": Setting(default=1.0, low=1e-3, high=100.0, fuzzed="more", doc="damping ratio of contacts"),
     "solimp_dmin": Setting(
-        default=0.9, low=1e-4, high=0.9999, at_most="solimp_dmax", doc="impedance of a contact at gap 0"
+        default=0.9,
+        low=1e-4,
+        high=0.9999,
+        fuzzed="more",
+        at_most="solimp_dmax",
+        doc="impedance of a contact at gap 0",
     ),
-    "solimp_dmax": Setting(default=0.95, low=1e-4, high=0.9999, doc="impedance at `solimp_width` and deeper"),
+    "solimp_dmax": Setting(
+        default=0.95, low=1e-4, high=0.9999, fuzzed="more", doc="impedance at `solimp_width` and deeper"
+    ),
     "solimp_width": Setting(default=0.001, low=0.0, high=1.0, doc="depth over which the impedance rises, m"),
     "cone": Setting(default="pyramidal", choices=("pyramidal", "elliptic"), doc="friction cone"),
     "impratio": Setting(default=1.0, low=1e-3, high=1e5, doc="impedance of friction over that of the normal force"),

@@ -26,7 +26,7 @@ OPTIONS = 2  # at most, in a scene
 Options = tuple[tuple[str, str], ...]
 """Settings of an engine that are not as the profile has them, by name, as they are typed."""
 MUTATED = 4  # one scene of so many
-HEAPS = 4  # for one of each other arrangement
+WEIGHTS = {"heap": 4, "robots": 3}  # for one of each other arrangement: what has most contacts in any pattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ def _arrangements(taken_of: Callable[[Sequence[Scene]], list[bool]], *, own: boo
         names = [name for name, scenes in samples.items() for _ in scenes]
         taken = taken_of([scene for scenes in samples.values() for scene in scenes])
         usable = dict.fromkeys(name for name, yes in zip(names, taken) if yes)
-        weighted = [drawn[name] for name in usable for _ in range(HEAPS if name == "heap" else 1)]
+        weighted = [drawn[name] for name in usable for _ in range(WEIGHTS.get(name, 1))]
         if weighted:
             found += share * [one_of(weighted)]
     return one_of(found or [planar_scenes()])
