@@ -64,3 +64,16 @@ def test_a_block_rests_on_the_bottom_of_a_bowl_by_its_two_lower_corners():
     motion = simulate(World(bodies=(bowl(), flat(width, height, bottom=-sink)), restitution=0.0), 5.0, 1.0)
     assert np.abs(motion.pose - motion.pose[0]).max() <= ROUND_OFF_OF_GAPS
     assert motion.contacts_at(-1).force == pytest.approx([0.5 * GRAVITY * RADIUS / sink] * 2, rel=1e-12)
+
+
+def test_corners_that_rock_ever_slower_do_not_leave_a_bowl():
+    """A stack of two thrown along the bottom comes to rest by impacts of its corners, the last ones slower than
+    1e-4 m/s, where 1e-12 s are less than the round-off of a gap."""
+    edge, e = 0.5, 0.5
+    sink = math.sqrt(16.0 - edge**2 / 4.0)
+    bodies = [flat(edge, edge, bottom=-sink), flat(edge, edge, bottom=edge - sink)]
+    thrown = Body(shape=bodies[0].shape, position=bodies[0].position, velocity=(2.0, 0.0))
+    world = World(bodies=(Body(shape=Bowl(4.0), fixed=True), thrown, bodies[1]), restitution=e, friction=1.0)
+    motion = simulate(world, 0.5, 0.5)
+    assert motion.penetration <= ROUND_OFF_OF_GAPS
+    assert energy(world, motion)[-1] <= energy(world, motion)[0]
