@@ -17,6 +17,8 @@ from reference_engine.geometry import layout as col
 from reference_engine.geometry.planar_shapes import BOWL, DISC, HALF_PLANE, POLYGON
 from reference_engine.geometry.planar_support import copy, edge, pose_bodies, vertices, write, write_near
 
+NO_GAP = 2.0**-48  # of the distance of the centres along both axes: round-off of a gap
+
 
 @kernel
 def best_edge(posed, p, q, dx, dy):
@@ -114,7 +116,7 @@ def polygon_polygon(posed, p, q, dx, dy, cutoff, points):
         return 0
     side = 1 if s_p >= s_q else -1
     gap = max(s_p, s_q)
-    if gap > 0.0:
+    if gap > NO_GAP * (abs(dx) + abs(dy)):  # else two corners have no direction from one to the other
         best = nearest_features(posed, p, q, dx, dy, 1, np.inf)
         best = nearest_features(posed, q, p, -dx, -dy, -1, best)
         if best >= cutoff:
