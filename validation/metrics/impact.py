@@ -78,15 +78,20 @@ def smooth_rise(
 ) -> Array:
     """(rows,) m/s: by how much the normal velocity may rise over the interval without an impact.
 
-    `other`: the sample at the far end of the interval; a pair that is not near there shows no turn.
+    `other`: the sample at the far end of the interval; a pair that is not near there shows no turn. Of several points
+    of the pair there the one counts whose normal has turned least: others are other features.
     """
     near = proximities(o)
     members = len(o.scene.bodies) + len(o.scene.boundaries)
     keys = near.sample * squared(members) + pair
     wanted = other * squared(members) + pair[rows]
-    there = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    turn = length(near.normal[there] - near.normal[rows])
-    turn = np.where((keys[there] == wanted) & (turn < NEW_FEATURE), turn, 0.0)
+    turn = np.full(len(rows), np.inf)
+    first, end = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+    for k in range(int((end - first).max(initial=0))):
+        there = np.minimum(first + k, np.maximum(end - 1, first)) % max(len(keys), 1)
+        turned = length(near.normal[there] - near.normal[rows])
+        turn = np.where((first + k < end) & (turned < turn), turned, turn)
+    turn = np.where(turn < NEW_FEATURE, turn, 0.0)
     velocity = np.zeros((len(rows), near.normal.shape[1]))
     applied = np.zeros(len(rows))
     for sign, body in ((1.0, near.b[rows]), (-1.0, near.a[rows])):
