@@ -32,7 +32,7 @@ BOUNDING_RADIUS: dict[str, Callable[[Any], float]] = {
     "ellipsoid": lambda shape: max(shape.semi_axes),
     "polygon": lambda shape: max(math.hypot(*v) for v in shape.vertices),
     "convex-mesh": lambda shape: max(math.hypot(*p) for p in shape.points),
-    "arc-polygon": lambda shape: max(math.hypot(*v) for v in shape.vertices) + _highest_arc(shape),
+    "arc-polygon": lambda shape: max(map(_furthest_of_edge, shape.vertices, _following(shape.vertices), shape.bulges)),
 }
 
 
@@ -49,7 +49,7 @@ def spatial_mass(shape: Any) -> geometry.SpatialMass:
 
 
 def bounding_radius(shape: Any) -> float:
-    """Largest distance of a point of the shape from the origin of the body frame, m (of an arc: of its circle)."""
+    """Largest distance of a point of the shape from the origin of the body frame, m."""
     return BOUNDING_RADIUS[shape.kind](shape)
 
 
@@ -58,9 +58,27 @@ def width(shape: Any) -> float:
     return float(np.sqrt(12.0 * eigh(UNIFORM[shape.kind](shape).second_moments)[0][0]))
 
 
-def _highest_arc(shape: Any) -> float:
-    chords = [math.dist(v, w) for v, w in zip(shape.vertices, shape.vertices[1:] + shape.vertices[:1])]
-    return max(abs(b) * c / 2 for b, c in zip(shape.bulges, chords))
+def _following(vertices: Any) -> Any:
+    return vertices[1:] + vertices[:1]
+
+
+def _furthest_of_edge(v: Any, w: Any, bulge: float) -> float:
+    """m, from the origin: an end, or the point of an outward arc that is furthest beyond its centre.
+
+    No inner point of an inward arc is the furthest of the shape: the tangent there runs in the shape.
+    """
+    ends = max(math.hypot(*v), math.hypot(*w))
+    if bulge <= 0.0:
+        return ends
+    chord = w[0] - v[0], w[1] - v[1]
+    back = (1.0 - bulge * bulge) / (4.0 * bulge)  # of the chord, from its middle inward to the centre
+    centre = 0.5 * (v[0] + w[0]) - back * chord[1], 0.5 * (v[1] + w[1]) + back * chord[0]
+    away, radius = math.hypot(*centre), math.hypot(*chord) * (1.0 + bulge * bulge) / (4.0 * bulge)
+    if away == 0.0:
+        return max(ends, radius)
+    top = [c * (1.0 + radius / away) for c in centre]
+    outside = chord[0] * (top[1] - v[1]) - chord[1] * (top[0] - v[0]) < 0.0
+    return max(ends, away + radius) if outside else ends
 
 
 def polygon_fault(vertices: Any) -> str | None:

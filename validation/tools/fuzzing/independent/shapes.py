@@ -127,11 +127,22 @@ def bounding_radius(shape: Any) -> float:
             return math.hypot(shape.radius, shape.length / 2.0)
         case "ellipsoid":
             return float(max(shape.semi_axes))
-        case "arc-polygon":  # a bulge is no higher than half its chord
+        case "arc-polygon":
             v = np.array(shape.vertices)
-            chord = np.linalg.norm(np.roll(v, -1, axis=0) - v, axis=1)
-            return float(np.linalg.norm(v, axis=1).max() + chord.max() / 2.0)
+            return max(map(_furthest, v, np.roll(v, -1, axis=0), shape.bulges))
     return float(np.linalg.norm(own_corners(shape), axis=1).max())
+
+
+def _furthest(v: Array, w: Array, bulge: float) -> float:
+    """m, of an edge from the origin; of an inward arc an end is further than what is between them."""
+    ends = max(math.hypot(*v), math.hypot(*w))
+    if bulge <= 0.0:
+        return ends
+    turn, chord = 4.0 * math.atan(bulge), w - v
+    centre = 0.5 * (v + w) + 0.5 / math.tan(0.5 * turn) * np.array((-chord[1], chord[0]))
+    first, out = math.atan2(*(v - centre)[::-1]), math.atan2(*centre[::-1])
+    is_on_arc = (out - first) % (2.0 * math.pi) <= turn
+    return math.hypot(*centre) + math.hypot(*(v - centre)) if is_on_arc else ends
 
 
 # --- mass ---------------------------------------------------------------------------------------------------------
