@@ -129,6 +129,8 @@ class Run:
             raise WorldError(f"bodies {names[0]!r} and {names[1]!r} overlap at the start; move them apart")
         if status in (col.NO_FORCES, col.NO_IMPULSES):
             names = self.names(int(count[col.WHY_I]), int(count[col.WHY_J]))
+            if status == col.NO_IMPULSES and self.settings.impact_order == "sequential":
+                raise UnresolvedContact("impacts one after another have no end", time=time, bodies=names, gap=0.0)
             if status == col.NO_FORCES and now[col.WHY_P] <= 0.0:
                 raise PainleveError(time=time, bodies=names, p=float(now[col.WHY_P]), b=float(now[col.WHY_B]))
             what = "contact forces" if status == col.NO_FORCES else "impulses"

@@ -5,10 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenarios.scene import Box, HalfPlane, HalfSpace, Revolute, SpatialBody, SpatialScene
+from reference_engine import UnresolvedContact
+from scenarios.scene import (
+    Box,
+    Disc,
+    HalfPlane,
+    HalfSpace,
+    PlanarBody,
+    PlanarScene,
+    Revolute,
+    SpatialBody,
+    SpatialScene,
+)  # fmt: skip
 from tests.validation.metrics.motions import DT, block, columns, disc, planar, plane, times
+from validation.engines.engine import resolve_settings
+from validation.engines.reference.adapter import Reference
 from validation.records.simulation import Simulation
 from validation.records.trajectory import Contacts, SpatialTrajectory
+from validation.tools.fuzzing.independent import laws
 from validation.tools.fuzzing.oracles import cone_excess, energy_scale, is_resolved, judge_scene
 
 FACTS = {"keeps moving", "never rested"}
@@ -111,3 +125,25 @@ def test_friction_without_any_normal_force_is_outside_the_cone_and_one_step_of_i
         )  # fmt: skip
         motion = planar(t, columns(0.0, 0.5 + 0.0 * t, 0.0), columns(0.0 * t, 0.0, 0.0), contacts=contacts)
         assert (cone_excess(scene, motion) == pytest.approx(1.0)) is broken
+
+
+def test_a_documented_limit_of_the_reference_engine_is_no_find() -> None:
+    """Too many events end a motion as documented; bodies that overlap do not, and no other engine has such limits."""
+    scene, missed = bouncing(), "bodies overlap: a touch was missed"
+    for reason, expected in (("more than max_events = 10 events", set()), (missed, {"broken"})):
+        ended = Simulation(outcome="crashed", reason=f"UnresolvedContact: t = 1 s: {reason}")
+        assert set(judge_scene(scene, 1.0 / 240.0, ended, "reference")) == expected
+        assert set(judge_scene(scene, 1.0 / 240.0, ended, "pymunk")) == {"broken"}
+
+
+def bouncing() -> PlanarScene:
+    ball = PlanarBody(name="ball", shape=Disc(radius=0.5), mass=1.0, position=(0.0, 1.0), restitution=1.0)
+    return PlanarScene(duration=10.0, bodies=(ball,), boundaries=(HalfPlane(name="ground", restitution=1.0),))
+
+
+def test_the_reference_engine_ends_with_the_words_of_its_documented_limits() -> None:
+    engine, scene = Reference(), bouncing()
+    settings = resolve_settings(engine, "default", {"max_events": "10"}, scene, 1.0 / 240.0)
+    with pytest.raises(UnresolvedContact) as error:
+        engine.simulate(scene, 1.0 / 240.0, settings)
+    assert laws.is_limit("reference", str(error.value))

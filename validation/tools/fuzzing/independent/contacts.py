@@ -25,7 +25,9 @@ STILL = 1e-9  # m/s, times 1 + the largest speed: a thousand times the planar en
 MOST_TURN = 2.0  # rad between two samples: beyond, the shortest way may be another
 CLOSED = 1e-8  # m, times 1 + the extent of the scene: a gap of what is in contact
 SLIDES = 1e-5  # m/s, times 1 + the largest speed: a slip that is one
-ENDLESS = 0.05  # m/s: bounces so slow may be summed up to their limit, and then end at once
+NO_FORCE = 1e-10  # m/s^2, of the heaviest body: ten times the acceleration that is none to the planar engine
+CLOSING_TURN = 1e-11  # m, times 1 + the extent of the scene, by the size of a body: what closing gaps turns it by
+AT_ONCE = 4.0  # times its way in a step: a spring so short may turn by anything in it
 ALIKE = 1e-6  # m, times the sizes: two directions along which bodies are as far apart are both normals
 
 
@@ -85,8 +87,20 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
     changed = sum((np.linalg.norm(np.diff(acts.force, axis=0), axis=1) for acts in loads), np.zeros(S - 1))
     if any(spring.tension_only for spring in motion.scene.springs):  # it goes slack between two samples
         changed = changed + np.linalg.norm(np.diff(applied, axis=0), axis=2).sum(axis=1)
+    changed = changed + _turned_over(motion)
     for cluster, acts in zip(every, loads):
         yield from _of_cluster(motion, cluster, acts, changed)
+
+
+def _turned_over(motion: Motion) -> Array:
+    """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together."""
+    found = np.zeros(len(motion.time) - 1)
+    for spring in motion.scene.springs:
+        apart = motion.point(spring.b, spring.anchor_b) - motion.point(spring.a, spring.anchor_a)
+        length, way = np.linalg.norm(apart, axis=1), np.linalg.norm(np.diff(apart, axis=0), axis=1)
+        short = np.minimum(length[1:], length[:-1]) <= AT_ONCE * way
+        found += np.where(short, 2.0 * spring.stiffness * (spring.rest_length + way), 0.0)
+    return found
 
 
 def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) -> Iterator[Broken]:
@@ -106,6 +120,8 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     turning = torques.sum(axis=1) + np.cross(motion.x, applied).sum(axis=1)
     rounding = SHARE * (np.maximum(own.size[1:], own.size[:-1]) + h * float(np.linalg.norm(m.sum() * motion.gravity)))
     rounding += STILL * m.sum() * (1.0 + float(speed.max()))
+    if any(member.restitution for member in (*motion.scene.bodies, *motion.scene.boundaries)):
+        rounding += FADING * (float(np.linalg.norm(m.sum() * motion.gravity)) + load)
     weight = m.sum() * motion.gravity
     leaning = np.cross(np.einsum("b,sbi->si", m, motion.x), motion.gravity)
     centre = np.einsum("b,sbi->si", m, motion.x)
@@ -177,6 +193,7 @@ def _turning(motion: Motion, i: int, doubt: Array) -> Iterator[Broken]:
     off = np.linalg.norm(gone - 0.5 * h[:, None] * (w[1:] + w[:-1]), axis=1)
     allowed = 0.5 * h * change + order * h**2 * fastest * change + h**2 * doubt
     allowed += SHARE * h * (1.0 + fastest) + 1e-12 * (1.0 + np.abs(gone).max(initial=0.0))
+    allowed += CLOSING_TURN * (1.0 + float(np.abs(motion.x).max())) / motion.radius[i]
     excess = np.where((h > 0.0) & (h * fastest < MOST_TURN), off - allowed, -np.inf)
     k = int(np.argmax(excess))
     if excess[k] > 0.0:
@@ -185,9 +202,17 @@ def _turning(motion: Motion, i: int, doubt: Array) -> Iterator[Broken]:
         yield "motion off its velocity", message, (name,)
 
 
+def jumps(motion: Motion) -> Indices:
+    """(J,) samples before an impact, the next one being behind it; not a sample that was asked for at its time."""
+    pairs = np.flatnonzero(np.diff(motion.time) == 0.0)
+    change = (np.abs(np.diff(motion.v, axis=0)) + np.abs(np.diff(motion.w, axis=0))).sum(axis=(1, 2))[pairs]
+    _, of_time, count = np.unique(motion.time[pairs], return_inverse=True, return_counts=True)
+    return pairs[(change > 0.0) | (count[of_time] == 1)]
+
+
 def impulses_balance(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
     """Between two samples of one time momenta change as the reported impulses say."""
-    pairs = np.flatnonzero(np.diff(motion.time) == 0.0)
+    pairs = jumps(motion)
     times = motion.time[pairs]
     if not len(pairs) or not np.isfinite(impacts.impulse).all() or (np.diff(times) == 0.0).any():
         return
@@ -244,8 +269,8 @@ def contacts_obey(motion: Motion) -> Iterator[Broken]:
     u_n, j_n = np.einsum("ki,ki->k", slip, n), np.einsum("ki,ki->k", j, n)
     slip, friction = slip - u_n[:, None] * n, j - j_n[:, None] * n
     size, speed = np.linalg.norm(j, axis=1), np.linalg.norm(slip, axis=1)
-    least = float(np.linalg.norm(motion.gravity)) + STILL  # m/s^2
-    weight = SHARE * motion.trajectory.dt * least * motion.mass.max() + 1e3 * SHARE * size
+    least = SHARE * float(np.linalg.norm(motion.gravity)) + NO_FORCE  # m/s^2
+    weight = motion.trajectory.dt * least * motion.mass.max() + 1e3 * SHARE * size
     slides = (speed > SLIDES * fastest) & (mu > 0.0)
     wanted = np.where(slides[:, None], -(mu * j_n)[:, None] * slip / np.where(slides, speed, 1.0)[:, None], friction)
     for words, excess in (
@@ -308,45 +333,6 @@ def _off_point(motion: Motion, found: Contacts, p: Array) -> Array:
     return off
 
 
-# --- the law of impact ----------------------------------------------------------------------------------------------
-
-
-def impacts_obey(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
-    """Two that meet alone part with e times their approach: where friction has no part in it, by every law.
-
-    Without friction, or where the normal goes through both centres of mass; of bodies that nothing else strikes then.
-    """
-    members = (*motion.scene.bodies, *motion.scene.boundaries)
-    times, count = np.unique(impacts.time, return_counts=True)
-    alone = set(times[count == 1].tolist())
-    for row, time in enumerate(impacts.time.tolist()):
-        at = np.flatnonzero(motion.time == time)
-        if time not in alone or len(at) != 2:
-            continue
-        a, b = int(impacts.a[row]), int(impacts.b[row])
-        (a, b), k = sorted((a, b)), int(at[0])
-        n = normal_of(motion, a, b, k)
-        if n is None:
-            continue
-        p, pair = in_space(impacts.point[row : row + 1]), (np.array([a]), np.array([b]))
-        before, after = (
-            velocity_at(motion, np.array([sample]), pair[1], p) - velocity_at(motion, np.array([sample]), pair[0], p)
-            for sample in (k, k + 1)
-        )
-        friction, e = motion.scene.pair_law(members[a], members[b])
-        if friction and not _is_central(motion, a, b, k, p[0], n):
-            continue
-        u_minus, u_plus = float(before[0] @ n), float(after[0] @ n)
-        fastest = 1.0 + float(np.abs(motion.v[k]).max() + (motion.radius * np.abs(motion.w[k]).max(axis=1)).max())
-        if u_minus > SLIDES * fastest or (abs(u_plus + e * u_minus) > SLIDES * fastest and -e * u_minus > ENDLESS):
-            names = members[a].name, members[b].name
-            message = (
-                f"{names[0]!r} and {names[1]!r} meet at {u_minus:.6g} m/s and part at {u_plus:.6g} m/s, "
-                f"at {time:.6g} s; restitution is {e:.6g}"
-            )
-            yield "against the impact law", message, names
-
-
 def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
     """(3,) from a to b, a < b, of two that are in contact at sample k; None where the shapes leave it open."""
     bodies = motion.scene.bodies
@@ -371,7 +357,7 @@ def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
     return np.asarray(n[0, best])
 
 
-def _is_central(motion: Motion, a: int, b: int, k: int, p: Array, n: Array) -> bool:
+def is_central(motion: Motion, a: int, b: int, k: int, p: Array, n: Array) -> bool:
     for i in (a, b):
         if i < len(motion.scene.bodies) and motion.free[i]:
             arm = p - motion.x[k, i]
