@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
+from scenarios import mass
+from scenarios.boundaries import Bowl, HalfPlane
+from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import Scene
+from scenarios.forces import Spring
+from scenarios.joints import Revolute
+from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene
+from scenarios.shapes import Box, Disc
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
-from validation.metrics import measure, proximity
-from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
+from validation.metrics import impact, measure, proximity
+from validation.metrics.observation import Observation
+from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.tools.fuzzing.drawing import draw
 from validation.tools.fuzzing.independent import laws, shapes
 from validation.tools.fuzzing.scattered import Scattered
@@ -158,3 +166,143 @@ def test_a_millionth_of_the_energy_that_comes_from_nowhere_is_seen() -> None:
         return dataclasses.replace(motion, twist=twist)
 
     assert "energy gained" in found_in_motions(faster)
+
+
+def hovering(velocity: Any, contact_tolerance: float = 0.0, height: float = 0.508) -> tuple[Scene, PlanarTrajectory]:
+    """Two samples of a disc of radius 0.5 m, 8 mm above the ground or higher."""
+    body = PlanarBody(name="disc", shape=Disc(radius=0.5), mass=1.0, position=(0.0, height))
+    scene = PlanarScene(duration=0.01, bodies=(body,), boundaries=(HalfPlane(name="ground"),))
+    twist = np.array([[[0.0, v, 0.0]] for v in velocity])
+    pose = np.array([[[0.0, height, 0.0]], [[0.0, height + 0.001 * velocity[0], 0.0]]])
+    motion = PlanarTrajectory(
+        time=np.array((0.0, 0.001)), dt=0.001, velocity_lag=0.0, pose=pose, twist=twist,
+        contact_tolerance=contact_tolerance,
+    )  # fmt: skip
+    return scene, motion
+
+
+def test_what_contactsim_carries_at_its_gap_does_not_have_to_fall() -> None:
+    """It stands still 8 mm above the ground: right where the engine declares contacts at 10 mm, else not."""
+    assert faults(*hovering((0.0, 0.0), 0.01), "contactsim", {}) == set()
+    assert faults(*hovering((0.0, 0.0)), "contactsim", {}) == {"forces off balance"}
+
+
+def test_eulers_method_is_no_fault_of_contactsim() -> None:
+    """By it a body moves at the speed at the start of a step: g h^2 / 2 astray, and no further."""
+    scene, motion = hovering((0.0, -9.81 * 0.001), height=5.0)
+    assert faults(scene, motion, "contactsim", {}) == set()
+    further = motion.pose - np.array([[[0.0, 0.0, 0.0]], [[0.0, 2.0 * 9.81e-6, 0.0]]])
+    assert faults(scene, dataclasses.replace(motion, pose=further), "contactsim", {}) == {"forces off balance"}
+
+
+def test_an_outline_reaches_as_far_as_the_points_of_its_arcs() -> None:
+    for shape in forced.OUTLINES[:2]:
+        furthest = np.hypot(*mass.arc_outline(shape.vertices, shape.bulges, 2000).T).max()
+        assert shapes.bounding_radius(shape) == pytest.approx(furthest, rel=1e-6)
+        assert mass.bounding_radius(shape) == pytest.approx(shapes.bounding_radius(shape), rel=1e-14)
+
+
+def test_the_energy_of_a_rod_that_spins_about_its_axis_is_as_exact_as_its_orientation() -> None:
+    """Turned off its axis by round-off it has I w^2 eps more, I across it: many times the round-off of what it has."""
+    rod = SpatialBody(name="rod", shape=Box(size=(0.01, 0.01, 4.0)), mass=30.0, position=(0.0, 0.0, 0.0))
+    scene = SpatialScene(duration=1.0, bodies=(rod,), gravity=(0.0, 0.0, 0.0))
+    spin = np.array([[[0.0, 0.0, 0.0]], [[300.0, 0.0, 3e5]]])
+    q = np.array([[(1.0, 0.0, 0.0, 0.0)], [(0.6, 0.48, 0.0, 0.64)]])
+    motion = SpatialTrajectory(
+        time=np.array((0.0, 1.0)), dt=1.0, velocity_lag=0.0, position=np.zeros((2, 1, 3)), orientation=q,
+        velocity=np.zeros((2, 1, 3)), spin=spin,
+    )  # fmt: skip
+    own = values(scene, motion)
+    off = own["energy_drift"] + 1e-15 * 40.0 * 3e5 * 3e5
+    assert faults(scene, motion, laws.SCATTERED, own | {"energy_drift": off}) == set()
+
+
+def simulated(scene: Scene, profile: str = "fair") -> PlanarTrajectory:
+    engine = Reference()
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, profile, {}, scene, STEP))
+    assert isinstance(motion, PlanarTrajectory)
+    return motion
+
+
+def test_an_impact_of_one_corner_beside_another_in_a_bowl_is_counted() -> None:
+    """Normals of the two corners differ by 0.125 rad; that of the struck one has not turned."""
+    size = 0.125
+    at = -math.sqrt(1.0 - size**2 / 4.0) + size / 2.0
+    box = PlanarBody(
+        name="box", shape=rectangle(size, size), mass=1.0, position=(0.0, at), velocity=(1.0, 0.0), restitution=1.0,
+        friction=0.2,
+    )  # fmt: skip
+    bowl = Bowl(name="bowl", radius=1.0, friction=0.2, restitution=1.0)
+    scene = PlanarScene(duration=0.5, bodies=(box,), boundaries=(bowl,))
+    motion = simulated(scene)
+    assert faults(scene, motion, "reference") == set()
+    o = Observation(scenario=scenario_from_scene("fuzzed", scene), trajectory=motion)
+    assert impact.impacts(o).interval[0] == 0
+
+
+def test_a_chain_that_is_taut_between_two_pins_sags_by_the_root_of_its_round_off() -> None:
+    """Six links of 0.25 m between pins 1.5 m apart: a gap of 1e-13 m lets them sag by 1e-7 m."""
+    angle, count, width = 0.5, 6, 0.25
+    along = np.array((math.sin(angle), -math.cos(angle)))
+    links = [
+        PlanarBody(
+            name=f"link {i}", shape=rectangle(width / 8.0, width), mass=1.0, angle=angle, group=1,
+            position=tuple(((i + 0.5) * width * along).tolist()),
+        )
+        for i in range(count)
+    ]  # fmt: skip
+    ends = {"anchor_a": (0.0, -width / 2.0), "anchor_b": (0.0, width / 2.0)}
+    pins = [Revolute(name=f"pin {i}", a=f"link {i}", b=f"link {i + 1}", **ends) for i in range(count - 1)]
+    first = Revolute(name="first", a="link 0", anchor_a=(0.0, width / 2.0), anchor_b=(0.0, 0.0))
+    last_at = tuple((count * width * along).tolist())
+    last = Revolute(name="last", a=f"link {count - 1}", anchor_a=(0.0, -width / 2.0), anchor_b=last_at)
+    scene = PlanarScene(duration=0.5, bodies=tuple(links), joints=(*pins, first, last))
+    assert faults(scene, simulated(scene), "reference") == set()
+
+
+def test_a_spring_whose_ends_start_together_has_no_direction_at_first() -> None:
+    body = PlanarBody(
+        name="body", shape=Disc(radius=0.5), mass=0.5, position=(0.0, 0.0), velocity=(0.375, 0.375), spin=0.375
+    )
+    spring = Spring(a="body", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), stiffness=10.0, rest_length=1.0)
+    scene = PlanarScene(duration=1.0, bodies=(body,), springs=(spring,))
+    assert faults(scene, simulated(scene), "reference") == set()
+
+
+def test_boxes_that_stand_flush_on_one_another_have_a_level_face_between_them() -> None:
+    """Corner over corner to 1e-15 m: the direction from one corner to the other is round-off."""
+    boxes = tuple(
+        PlanarBody(name=f"box {i}", shape=rectangle(4.0, 4.0), mass=0.1, position=(0.0, 2.0 + 4.0 * i))
+        for i in range(2)
+    )
+    scene = PlanarScene(duration=1.0, bodies=boxes)
+    pose = np.array([[(-6.567e-16, 5.3991374999999984, 8.927e-17), (-2.508e-16, 9.3991375000000001, 4.12e-17)]] * 2)
+    motion = PlanarTrajectory(time=np.array((0.0, 1.0)), dt=1.0, velocity_lag=0.0, pose=pose, twist=np.zeros((2, 2, 3)))
+    o = Observation(scenario=scenario_from_scene("fuzzed", scene), trajectory=motion)
+    near = proximity.proximities(o)
+    assert len(near.gap) == 4
+    assert near.normal == pytest.approx(np.tile((0.0, 1.0), (4, 1)), abs=1e-12)
+
+
+@pytest.mark.parametrize("law", ["poisson", "newton"])
+@pytest.mark.parametrize("order", ["simultaneous", "sequential"])
+def test_impacts_of_two_contacts_obey_a_law_of_impact_and_no_other_restitution(law: str, order: str) -> None:
+    """A ball strikes one that is in contact with a second: each law and order allows it, and none with e^2."""
+    balls = tuple(
+        PlanarBody(
+            name=f"ball {i}", shape=Disc(radius=0.5), mass=1.0 + i, position=(1.0 * i, 0.0), restitution=0.6,
+            friction=0.3, velocity=(20.0 * (i == 0), 0.0),
+        )
+        for i in range(2)
+    )  # fmt: skip
+    third = PlanarBody(
+        name="ball 2", shape=Disc(radius=0.5), mass=0.5, position=(1.6, 0.8), restitution=0.6, friction=0.3
+    )
+    scene = PlanarScene(duration=0.5, bodies=(*balls, third), gravity=(0.0, 0.0))
+    engine = Reference()
+    settings = resolve_settings(engine, "default", {"impact_law": law, "impact_order": order}, scene, STEP)
+    motion = engine.simulate(scene, STEP, settings)
+    assert isinstance(motion, PlanarTrajectory)
+    assert faults(scene, motion, "reference") == set()
+    other = tuple(body.model_copy(update={"restitution": 0.36}) for body in scene.bodies)
+    assert "against the impact law" in faults(scene.model_copy(update={"bodies": other}), motion, "reference")

@@ -1,7 +1,7 @@
 """Laws that hold from one sample to the next for an engine that makes steps, without its reports.
 
-Near is what two bodies may get to within the time between two samples; a contact of a sphere is where the line of
-centres, or the normal of a plane, meets it.
+Near is what two bodies may get to within the time between two samples, and the gap at which the engine declares that
+contacts hold; a contact of a sphere is where the line of centres, or the normal of a plane, meets it.
 """
 
 from collections.abc import Iterator
@@ -44,14 +44,14 @@ def near_of(motion: Motion) -> Near:
     """By bounding spheres."""
     S, B, h = len(motion.time), len(motion.mass), np.diff(motion.time)[:, None]
     meets, contacts, pairs = np.zeros((S - 1, B), bool), np.zeros((S - 1, B), np.int64), list[Pair]()
-    speed = np.linalg.norm(motion.v, axis=2)
+    speed, skin = np.linalg.norm(motion.v, axis=2), motion.trajectory.contact_tolerance
     way = h * (np.maximum(speed[1:], speed[:-1]) + float(np.linalg.norm(motion.gravity)) * h)
     for names in colliding_pairs(motion.scene):
         a, b = sorted(motion.names[name] for name in names)
         ends = [i for i in (a, b) if i < B]
         gap, normal = _gap_and_normal(motion, a, b)
         approach = way[:, ends].sum(axis=1)
-        close = np.minimum(gap[1:], gap[:-1]) <= 2.0 * approach + CLOSE * min(motion.radius[i] for i in ends)
+        close = np.minimum(gap[1:], gap[:-1]) <= 2.0 * approach + CLOSE * min(motion.radius[i] for i in ends) + skin
         for i in ends:
             meets[:, i] |= close
             contacts[:, i] += close
@@ -81,8 +81,11 @@ def is_plain(motion: Motion) -> bool:
     return not (scene.joints or scene.springs or scene.thrusters or scene.damping != Damping())
 
 
-def flights(motion: Motion) -> Iterator[Broken]:
-    """What nothing is near falls freely and keeps its angular momentum."""
+def flights(motion: Motion, first_order: bool = False) -> Iterator[Broken]:
+    """What nothing is near falls freely and keeps its angular momentum.
+
+    first_order: of an engine that may have been asked to move by the speed at one end of a step (Euler's method).
+    """
     if not is_plain(motion) or len(motion.time) < 2:
         return
     h = np.diff(motion.time)[:, None]
@@ -90,11 +93,14 @@ def flights(motion: Motion) -> Iterator[Broken]:
     fastest = 1.0 + float(np.linalg.norm(motion.v, axis=2).max())
     speeds = np.linalg.norm(np.diff(motion.v, axis=0) - h[..., None] * motion.gravity, axis=2)
     ways = np.linalg.norm(np.diff(motion.x, axis=0) - 0.5 * h[..., None] * (motion.v[1:] + motion.v[:-1]), axis=2)
+    astray = SHARE * (h * fastest + 1e-6 * np.abs(motion.x).max())
+    if first_order:
+        astray = astray + 0.5 * h**2 * float(np.linalg.norm(motion.gravity))
     largest = np.linalg.norm(motion.spin_momentum, axis=2).max(axis=0)
     spins = np.linalg.norm(np.diff(motion.spin_momentum, axis=0), axis=2)
     for words, off, allowed in (
         ("changes its speed by {:.3g} m/s beside its fall", speeds, SHARE * fastest),
-        ("gets {:.3g} m from where its speeds lead", ways, SHARE * (h * fastest + 1e-6 * np.abs(motion.x).max())),
+        ("gets {:.3g} m from where its speeds lead", ways, astray),
         ("changes its angular momentum by {:.3g} kg m^2/s", spins, SHARE * largest + 1e-15),
     ):
         excess = np.where(flies, off - allowed, -np.inf)
