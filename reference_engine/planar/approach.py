@@ -185,7 +185,7 @@ def safe_in_concave_arc(run, n, i, j):
         cx, cy = state_i[col.X] + rx - state_j[col.X] - wx, state_i[col.Y] + ry - state_j[col.Y] - wy
         s = safe_inside(model.lengths[arc] - own + allowance, cx, cy, vx, vy, fastest, most)
         bx, by, ux, uy = cj * cx + sj * cy, cj * cy - sj * cx, ci * cx + si * cy, ci * cy - si * cx
-        if model.kind[j] != BOWL:  # which has no ends, and nothing beyond
+        if k >= corners or model.kind[j] != BOWL:  # a corner and a bowl have no ends, and nothing is beyond
             s = max(s, seconds_to_ends(run, arc, p, own, np.sqrt(cx * cx + cy * cy), bx, by, ux, uy, fastest))
         shortest = min(shortest, s)
     return shortest
@@ -197,12 +197,12 @@ def seconds_to_ends(run, arc, p, own, distance, bx, by, ux, uy, fastest):
 
     c is b in axes of the concave arc's body and u in those of the other one.
 
-    Beyond its circle, by the distance to that; what is beyond by no more than the allowance, or has got there in a
-    moment, has come from the front. Else by the angle that the direction of c, or that of an arc p, lies outside the
-    ends: while c is further off than half of what it is now, it turns by at most fastest / half.
+    Beyond its circle, by the distance to that; what is only just beyond has come from the front. Else by the angle that
+    the direction of c, or that of an arc p, lies outside the ends: while c is further off than half of what it is now,
+    it turns by at most fastest / half.
     """
     model, radius, allowance = run.model, run.model.lengths[arc], run.loop.now[col.ALLOWANCE]
-    beyond = (distance - own - radius - 2.0 * allowance) / max(1e-300, fastest) - 4.0 * STALLED
+    beyond = (distance - own - radius - allowance) / max(1e-300, fastest) - 4.0 * STALLED
     outside = -features.arc_margin(model, arc, bx, by) / radius
     seconds = 0.5 * distance / max(1e-300, fastest) * min(1.0, max(0.0, outside))
     if features.is_arc(model, p):
