@@ -99,6 +99,7 @@ def test_an_engine_without_some_joints_gets_none_of_them(allowed):
     assert mechanisms.arrangements(Allowed(space=allowed.space, shapes=allowed.shapes)) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("allowed", [PLANE, SPACE], ids=["planar", "spatial"])
 def test_limbs_of_robots_lie_side_by_side_in_another_order_than_they_are_listed_in(allowed):
     """The second touches the first, and neither the third, which touches the first."""
