@@ -107,7 +107,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
     try:
         use_kernel_cache()
-        if sys.argv[1:2] and sys.argv[1] in SIMULATING:
+        if sys.argv[1:2] and sys.argv[1] in SIMULATING and "--help" not in sys.argv:
             from validation.running.processes import template
 
             template.begin()

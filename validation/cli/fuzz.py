@@ -99,8 +99,14 @@ def command(
                 click.echo(render_relations({about: astuple(counts) for about, counts in search.related.items()}))
             found += len(finds)
             if search.stopped:
-                rest = shlex.join(word for left in choices[number:] for word in ("--engine", left.label))
-                again = f"upright fuzz {rest} --seed {search.next_seed}{db_option}"
+                rest = [word for left in choices[number:] for word in ("--engine", left.label)]
+                rest += ["--minutes", f"{minutes:g}", "--seed", str(search.next_seed)]
+                rest += [word for scene in words for word in ("--from", scene)]
+                rest += [] if catalogue else ["--no-catalogue"]
+                rest += [] if corpus else ["--no-corpus"]
+                rest += ["--profile", profile] if profile else []
+                rest += ["--executor", executor] if executor != LOCAL else []
+                again = f"upright fuzz {shlex.join(rest)}{db_option}"
                 click.echo(f"stopped: {found} found so far, and stored.   Go on: {again}", err=True)
                 sys.exit(stopped_status())
     if found:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from validation.tools.fuzzing.comparison import Asked, Compared, driven, oracle_
 from validation.tools.fuzzing.exact_motion import EXACT, EXACT_MOTION, compare_with_exact, has_one_motion
 from validation.tools.fuzzing.pairs import Relations
 from validation.tools.fuzzing.scripts.script import script_of
+from validation.tools.fuzzing.search import Fuzzer, Search
 
 DT = 1.0 / 240.0
 SQUARE = Polygon(vertices=((-0.25, -0.25), (0.25, -0.25), (0.25, 0.25), (-0.25, 0.25)))
@@ -104,6 +106,13 @@ def test_it_is_a_law_for_every_engine_but_ours_and_only_with_the_settings_of_its
     assert peer.by_oracle(oracle_of(EXACT_MOTION), SLIDES) == EXACT_MOTION
     assert peer.by_oracle(oracle_of(EXACT_MOTION), SLIDES, {"iterations": 1}) is None
     assert own.by_oracle(oracle_of(EXACT_MOTION), SLIDES) is None
+
+
+def test_the_table_of_relations_has_it_as_promised() -> None:
+    """It is an oracle, and not a property that is only measured."""
+    search: Any = SimpleNamespace(relations=Relations.of({"name": "pymunk"}), search=Search(), _shrunk=None)
+    Fuzzer._compared(search, (SLIDES, DT, ()), Compared(relation=EXACT_MOTION))
+    assert search.search.related.keys() == {(EXACT_MOTION.name, True)}
 
 
 def test_a_script_prints_where_the_body_is_and_where_it_must_be(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Polygon, Scene
 from scenarios.strategies import planar_scenes
 from tests.effort import few
-from tests.validation.command import kept_servers, upright
+from tests.validation.command import call, kept_servers, upright
 from validation import engines
 from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
 from validation.engines import engine_of
@@ -408,6 +408,24 @@ def test_of_what_is_known_another_broken_law_fails_and_its_own_does_not() -> Non
         return Replayed(find=find, engine_version="7", simulation=now, broken=broken).fails
 
     assert not fails() and not fails("energy gained") and not fails("blew up", "energy gained") and fails("blew up")
+
+
+def test_a_stopped_search_prints_the_command_that_goes_on_with_all_that_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    stopped = Search(stopped=True, next_seed=12)
+    monkeypatch.setattr("validation.tools.fuzzing.finds.fuzz_engine", lambda *given: (stopped, "fair", []))
+    words = ["fuzz", "-e", "pymunk", "-e", "box2d:velocity_iterations=9", "--from", "stack:n=2", "--minutes", "3"]
+    status, _, err = call(
+        monkeypatch, capsys, *words, "--seed", "11", "--no-corpus", "--profile", "fair", "--db", "f.db"
+    )
+    assert status == 130
+    again = err.partition("Go on: ")[2]
+    assert shlex.split(again) == shlex.split(
+        "upright fuzz --engine pymunk --engine box2d:velocity_iterations=9 --minutes 3 --seed 12 --from stack:n=2 "
+        "--no-corpus --profile fair --db f.db"
+    )
 
 
 def test_the_corpus_of_an_engine_is_what_others_break_and_what_it_breaks_no_more() -> None:

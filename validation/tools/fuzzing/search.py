@@ -314,11 +314,11 @@ class Fuzzer:
             if fault.begun is not None:
                 relation, by_steps = None, [relation] if relation else []
         else:
-            if number % every == 0 and is_resolved(*trial[:2]):
+            if number % every == 0:
                 relation = self.relations.chosen(scene, number // every, settings)
             if scene.joints:  # no step is too long for that
                 by_steps = [one for one in self.relations.settings_of(scene, settings) if one != relation]
-        if relation is not None:
+        if relation is not None and is_resolved(*trial[:2]):
             self.comparisons.begin(trial, compare_with_twin(relation, *trial[:2], simulation, self.relations))
         for one in by_steps:
             self.comparisons.begin(trial, compare_by_steps(one, *trial[:2], simulation, self.relations))
@@ -337,7 +337,7 @@ class Fuzzer:
             self._verdicts[_key(trial)] = {compared.violation.oracle: compared.violation}
         if self._shrunk is None:
             relation = compared.relation
-            about = relation.change or relation.name, relation in self.relations.promised
+            about = relation.change or relation.name, relation in self.relations.promised_of(trial[0])
             self.search.related.setdefault(about, Counts()).add(compared)
 
     # --- what is drawn ---
