@@ -13,6 +13,7 @@ import pytest
 
 from scenarios import mass
 from scenarios.boundaries import Bowl, HalfPlane
+from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Spring
@@ -22,12 +23,12 @@ from scenarios.shapes import Box, Disc
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
-from validation.metrics import impact, measure, proximity
+from validation.metrics import impact, measure, proximity, rest
 from validation.metrics.observation import Observation
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 from validation.tools.fuzzing.drawing import draw
 from validation.tools.fuzzing.independent import laws, shapes
-from validation.tools.fuzzing.scattered import Scattered
+from validation.tools.fuzzing.scattered import Scattered, crept
 
 STEP = 1.0 / 240.0
 SCENES = 12
@@ -72,6 +73,14 @@ def test_what_is_measured_of_scattered_bodies_is_what_is_worked_out_a_second_tim
         assert faults(scene, motion, laws.SCATTERED, values(scene, motion) | {"energy_gain": -1.0}) == {
             "measured wrong"
         }
+
+
+def test_a_drift_at_rest_over_another_window_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some scattered bodies creep at rest; those of an engine that holds them exactly have no drift to measure."""
+    monkeypatch.setattr(rest, "TENTH", 0.2)
+    scene = scenario_of("stack").scene
+    motion = crept(scene, STEP, np.random.default_rng(1))
+    assert faults(scene, motion, laws.SCATTERED) == {"measured wrong"}
 
 
 @pytest.mark.parametrize("kind", sorted(EXAMPLES))

@@ -3,7 +3,8 @@ validation.tools.fuzzing.scattered.Scattered`.
 
 It takes every scene. Some motions have a few samples near the start, bodies apart and in one another, at any speed, and
 a last step that reported contacts explain: every term of a metric has a value. Others are flights with velocities half
-a step off the poses. No law of motion is asked of it, only that all is measured as it is worked out a second time.
+a step off the poses, or bodies that creep once they are slow, seen at uneven times. No law of motion is asked of it,
+only that all is measured as it is worked out a second time.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ from validation.version import __version__
 SAMPLES = 12
 STIRRED = (0.0, 1e-6, 1e-3, 0.03, 0.3)  # m and rad, from the start
 LAGS = (0.5, -0.5, 1.0)  # steps
+CREEPING = 48  # samples
 MOST_CONTACTS = 4
 
 
@@ -36,7 +38,8 @@ class Scattered:
         """The same for the same scene: its hash is the seed."""
         seed = int(hashlib.sha256(content_hash(scene).encode()).hexdigest()[:12], 16)
         random = np.random.default_rng(seed)
-        return flown(scene, dt, random) if seed % 4 == 0 else scattered(scene, dt, random)
+        made = (flown, crept, scattered, scattered)[seed % 4]
+        return made(scene, dt, random)
 
 
 def start_of(scene: Scene, samples: int) -> list[Array]:
@@ -108,6 +111,25 @@ def with_contacts(motion: Motion, pairs: list[tuple[str, str]], random: np.rando
         impulse=impulse,
     )  # fmt: skip
     return motion_of(scene, motion.time, dt, state, contacts=contacts)
+
+
+def crept(scene: Scene, dt: float, random: np.random.Generator) -> Trajectory:
+    """All are thrown about, and from a random time on creep, slower than what counts as rest, mostly one way."""
+    time = np.sort(np.append(random.uniform(0.0, scene.duration, CREEPING - 2), (0.0, scene.duration)))
+    state, free = start_of(scene, CREEPING), np.array([not body.fixed for body in scene.bodies])
+    half, first = len(state) // 2, int(random.integers(1, CREEPING // 2))
+    radius = Motion(scene, motion_of(scene, time, dt, list(state))).radius[free]
+    creep = 1e-3 * np.sqrt(2.0 * radius.min(initial=1.0) * np.linalg.norm(scene.gravity))  # m/s: rest is ten times it
+    gaps = np.diff(time, prepend=0.0)[:, None, None]
+    for poses, rates in zip(state[:half], state[half:]):
+        start, way = random.normal(size=(2, *poses[0].shape))
+        slow = np.arange(CREEPING)[:, None, None] > first
+        rates[:, free] = random.uniform(-1.0, 1.0, rates.shape)[:, free]
+        rates[:, free] *= np.where(slow, 0.3 * creep / radius.max(initial=1.0), 1.0)
+        noise = 0.2 * random.normal(size=poses.shape)
+        walk = np.cumsum(creep * gaps * (way + noise) * slow, axis=0) + start * (np.arange(CREEPING) > 0)[:, None, None]
+        poses[:, free] += walk[:, free]
+    return motion_of(scene, time, dt, state)
 
 
 def flown(scene: Scene, dt: float, random: np.random.Generator) -> Trajectory:
