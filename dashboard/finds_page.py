@@ -9,9 +9,18 @@ from dashboard import reading, writing
 from dashboard.elements import age, go, grid, heading, link_html, paragraph, section, tag_html, text
 from scenarios.scene import write_scene
 from validation.records.names import with_profile
-from validation.records.quantities import time_step
+from validation.records.quantities import counted, time_step
 from validation.records.stored import StoredFind
-from validation.report.finds import EXPECTATIONS, run_command, since_of, standing_of, state_of
+from validation.report.finds import (
+    EXPECTATIONS,
+    also_line,
+    also_name,
+    grouped,
+    run_command,
+    since_of,
+    standing_of,
+    state_of,
+)
 from validation.store.errors import DamagedError, StoreError
 
 MOST = 100  # finds in the list
@@ -44,21 +53,20 @@ def show() -> None:
 
 
 def overview() -> None:
-    """Newest first; the choice of states and engines is in the address."""
+    """A row of each cause, the one with the newest find first; the choice of states is in the address."""
     finds = reading.store().finds()[::-1]
     if not finds:
         heading("Nothing is found yet")
         paragraph("Search with <code>upright fuzz</code>, then reload this page.", "lead")
         return
     counts = Counter(standing_of(find) for find in finds)
-    heading(
-        ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]), "<small>finds of fuzzing</small>"
-    )
-    asked = chosen(finds, counts)
-    rows = [row(find) for find in asked[:MOST]]
+    states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
+    heading(states, f"<small>finds of fuzzing, {counted(len(grouped(finds)), 'cause')}</small>")
+    causes = grouped(chosen(finds, counts))
+    rows = [row(*cause) for cause in causes[:MOST]]
     grid(("find", "engine", "what is wrong", "state", "found", ""), rows, testid="finds")
-    if len(asked) > MOST:
-        paragraph(f"{len(asked) - MOST} more; <code>upright finds</code> lists them all.", "soft")
+    if len(causes) > MOST:
+        paragraph(f"{len(causes) - MOST} more; <code>upright finds</code> lists them all.", "soft")
 
 
 def chosen(finds: list[StoredFind], counts: Counter[str]) -> list[StoredFind]:
@@ -75,16 +83,20 @@ def chosen(finds: list[StoredFind], counts: Counter[str]) -> list[StoredFind]:
     return [find for find in finds if not asked or standing_of(find) in asked]
 
 
-def row(find: StoredFind) -> tuple[str, ...]:
+def row(find: StoredFind, others: list[StoredFind]) -> tuple[str, ...]:
     return (
         str(find.number),
         f"<span class='name'>{text(with_profile(find.engine, find.profile))}</span>"
         f"<small>version {text(find.engine_version)}</small>",
-        f"{text(find.cause)}<small>{text(find.message)}</small>",
+        f"{text(find.cause)}<small>{text(find.message)}</small><small>{also_line(others, linked)}</small>",
         state_cell(find),
         text(f"{age(find.when)} ago"),
         go(reading.link("finds", find=find.number), "Open"),
     )
+
+
+def linked(find: StoredFind) -> str:
+    return go(reading.link("finds", find=find.number), also_name(find))
 
 
 def state_cell(find: StoredFind) -> str:
@@ -109,6 +121,8 @@ def one(find: StoredFind) -> None:
     paragraph(text(", ".join(facts)), "soft")
     paragraph(state_cell(find))
     paragraph(text(find.message, most=900), "big")
+    if others := of_its_cause(find):
+        paragraph(also_line(others, linked), "soft")
     if find.oracle in EXPECTATIONS:
         broken, expected = EXPECTATIONS[find.oracle]
         paragraph(f"<b>The law</b> {text(broken, most=600)}")
@@ -121,6 +135,12 @@ def one(find: StoredFind) -> None:
         decide(find)
         section("Reproduce")
         st.code(commands(find), language="shell", wrap_lines=True)
+
+
+def of_its_cause(find: StoredFind) -> list[StoredFind]:
+    """The other finds of its cause, that with the fewest bodies first."""
+    causes = [(first, *others) for first, others in grouped(reading.store().finds())]
+    return [one for cause in causes if find in cause for one in cause if one != find]
 
 
 def motion(find: StoredFind) -> None:

@@ -64,6 +64,25 @@ def test_the_list_has_every_find_with_its_engine_law_message_and_state(store: St
     assert "box2d@fair" in only and "pymunk" not in only and "mujoco" not in only
 
 
+def test_finds_of_one_cause_are_one_row_that_links_to_the_others_and_so_does_each_of_them(store: Store) -> None:
+    """pymunk:iterations=5 and =9 are other values of one setting, and two bodies more than one."""
+    two = SCENE.model_copy(update={"bodies": (BALL, BALL.model_copy(update={"name": "two", "position": (9.0, 0.5)}))})
+    more, fewest = found(store, "pymunk:iterations=9", scene=two, bodies=()), found(store)
+    other, known = found(store, "box2d"), found(store, "pymunk:iterations=7")
+    store.mark_find(known, known="its margin")
+    described = page_text(shown("finds"))
+    table = described[described.index("<tbody>") : described.index("</tbody>")]
+    assert table.count("<tr>") == 3 and "3 new, 1 known" in described and "finds of fuzzing, 3 causes" in described
+    row = next(row for row in table.split("<tr>") if "also seen" in row)
+    assert f"<a class='go' href='finds?find={more}' target='_self'>" in row and f"(find {more})" in row
+    assert f"<td data-head='find'>{fewest}</td>" in row and table.count("also seen") == 1
+    for number, others in ((fewest, [more]), (more, [fewest]), (other, []), (known, [])):
+        page = page_text(shown("finds", find=str(number)))
+        assert [one for one in (more, fewest, other, known) if f"(find {one})" in page] == others
+    new, quiet = (page_text(shown("finds", show=state)) for state in ("new", "known"))
+    assert "also seen" in new and "also seen" not in quiet
+
+
 def test_one_find_plays_and_has_its_law_script_issue_scene_and_the_command_that_runs_it(store: Store) -> None:
     number = found(store)
     store.hand_over(number, {"script": "print('it falls')", "issue": "# it falls"}, to_bytes(falling(bodies=1)))

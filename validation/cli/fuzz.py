@@ -220,7 +220,8 @@ def finds_of_job(store: Store, options: Options, minutes: float) -> JobFinds:
         for one in replayed:
             line = replay_line(one.find, one.simulation, one.messages)
             wall = one.simulation.wall_time if one.simulation else 0.0
-            found.append(JobFind(find=one.find, state=one.state, line=line, wall_time=wall))
+            other = "" if one.find.oracle in one.broken else next(iter(one.broken), "")
+            found.append(JobFind(find=one.find, state=one.state, line=line, oracle=other, wall_time=wall))
     stopped = False
     for choice in choices if minutes else ():
         with Shown().activity(f"fuzzing {choice.label}") as notify:

@@ -2,8 +2,9 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from rich.table import Table
@@ -91,6 +92,7 @@ class JobFind:
     find: StoredFind
     state: FindState
     line: str  # what became of it, for people
+    oracle: str = ""  # the law that is broken now, where it is another than its own
     wall_time: float = 0.0  # s
 
 
@@ -105,6 +107,12 @@ class JobFinds:
 
     def of(self, state: FindState) -> list[JobFind]:
         return [one for one in self.finds if one.state == state]
+
+    def causes(self, state: FindState) -> list[tuple[JobFind, list[StoredFind]]]:
+        """Those of one state, as `grouped`: the first of each cause, and the others."""
+        ones = {one.find.number: one for one in self.of(state)}
+        now = {number: one.oracle for number, one in ones.items() if one.oracle}
+        return [(ones[first.number], others) for first, others in grouped([one.find for one in ones.values()], now)]
 
     @property
     def summary(self) -> str:
@@ -158,30 +166,42 @@ def standing_of(find: StoredFind) -> str:
     return "fixed" if find.fixed_in else "known" if find.known else "new"
 
 
-def grouped(finds: Sequence[StoredFind]) -> list[tuple[StoredFind, list[StoredFind]]]:
+def grouped(
+    finds: Sequence[StoredFind], now: Mapping[int, str] = MappingProxyType({})
+) -> list[tuple[StoredFind, list[StoredFind]]]:
     """Those that are one cause for a person: the same law, broken by the same engine with other values of the same
     settings, whatever shapes break it. Of each group the find with the fewest bodies and joints, then the others; what
-    is known or fixed is no group with what is new."""
+    is known or fixed is no group with what is new. `now`: by number, the law that a find breaks now, where that is
+    another than its own; such finds are one cause only with each other."""
     groups: dict[Any, list[StoredFind]] = {}
     for find in finds:
         engine, _, settings = find.engine.partition(":")
         names = tuple(sorted(setting.partition("=")[0] for setting in settings.split(",")))
-        law = EXPECTATIONS.get(find.oracle, (find.oracle,))[0]
-        key = engine, find.engine_version, find.profile, names, law, standing_of(find)
+        laws = _expectation(find.oracle), _expectation(now.get(find.number, find.oracle))
+        key = engine, find.engine_version, find.profile, names, laws, standing_of(find)
         groups.setdefault(key, []).append(find)
     ordered = [sorted(found, key=lambda one: (*_size(one.scene), one.number)) for found in groups.values()]
     return [(first, others) for first, *others in ordered]
+
+
+def _expectation(oracle: str) -> str:
+    return EXPECTATIONS.get(oracle, (oracle,))[0]
 
 
 def _size(scene: Scene) -> tuple[int, int]:
     return len(scene.bodies), len(scene.joints)
 
 
-def also_line(others: Sequence[StoredFind]) -> str:
-    """also seen: energy gained: box, half-space (find 4); blew up: 2 box (find 5); "" where there are none."""
-    words = [f"{find.cause} (find {find.number})" for find in others[:MOST_OTHERS]]
+def also_line(others: Sequence[StoredFind], shown: Callable[[StoredFind], str] | None = None) -> str:
+    """also seen: energy gained: box, half-space (find 4); blew up: 2 box (find 5); "" where there are none. `shown`:
+    one of them, where it is not to be text."""
+    names = [(shown or also_name)(find) for find in others[:MOST_OTHERS]]
     more = f" and {len(others) - MOST_OTHERS} more" if len(others) > MOST_OTHERS else ""
-    return f"also seen: {'; '.join(words)}{more}" if others else ""
+    return f"also seen: {'; '.join(names)}{more}" if others else ""
+
+
+def also_name(find: StoredFind) -> str:
+    return f"{find.cause} (find {find.number})"
 
 
 def render_finds(finds: Sequence[StoredFind]) -> str:
@@ -234,12 +254,19 @@ def replay_line(find: StoredFind, now: Simulation | None, broken: Mapping[str, s
 
 def job_lines(finds: JobFinds, db_option: str) -> list[str]:
     """Which finds fail a job, which are fixed, how many there are, and what to do next; of what is known the count."""
-    lines = [one.line for one in finds.finds if one.state in ("fails", "fixed")]
+    lines = [line for _, line in news_lines(finds)]
     lines += [f"finds: {finds.summary}"] if finds.summary else []
-    if failing := finds.of("fails"):
-        again, mark = commands_of(failing[0].find, db_option)
+    if failing := finds.causes("fails"):
+        again, mark = commands_of(failing[0][0].find, db_option)
         lines.append(f"Next: {again} · {mark}")
     return lines
+
+
+def news_lines(finds: JobFinds) -> list[tuple[JobFind, str]]:
+    """What fails a job, then what is fixed, a line for each cause: of its find with the fewest bodies, with the others
+    after it."""
+    causes = [*finds.causes("fails"), *finds.causes("fixed")]
+    return [(one, "; ".join(filter(None, (one.line, also_line(others))))) for one, others in causes]
 
 
 def commands_of(find: StoredFind, db_option: str) -> tuple[str, str]:

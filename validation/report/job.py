@@ -12,7 +12,7 @@ from validation.judging.verdict import FLOOR, Verdict, fails, worst_first
 from validation.records.case import Result
 from validation.records.names import engine_name
 from validation.records.quantities import counted
-from validation.report.finds import NO_FINDS, JobFinds
+from validation.report.finds import NO_FINDS, JobFinds, news_lines
 from validation.report.jsonl import case_line
 from validation.report.junit import junit_xml
 from validation.report.markdown import code, escape, markdown_summary
@@ -181,9 +181,10 @@ def commit_annotations(pairs: Sequence[tuple[Result, Verdict]], *, strict: bool 
 
 
 def find_annotations(finds: JobFinds) -> list[str]:
-    """Likewise: an error for each find that fails the job, a notice for each that is fixed."""
-    shown = [("error", one) for one in finds.of("fails")] + [("notice", one) for one in finds.of("fixed")]
-    return [_line(kind, f"Upright: find {one.find.number}", one.line) for kind, one in shown[:MOST_ANNOTATIONS]]
+    """Likewise: an error for each cause that fails the job, a notice for each that is fixed."""
+    kinds = {"fails": "error", "fixed": "notice"}
+    shown = news_lines(finds)[:MOST_ANNOTATIONS]
+    return [_line(kinds[one.state], f"Upright: find {one.find.number}", line) for one, line in shown]
 
 
 def _line(kind: str, title: str, text: str) -> str:

@@ -12,7 +12,7 @@ from validation.records.stored import Baseline
 from validation.records.text import one_line
 from validation.report import sentences
 from validation.report.effect import effect_of
-from validation.report.finds import NO_FINDS, JobFinds, commands_of
+from validation.report.finds import NO_FINDS, JobFinds, commands_of, news_lines
 from validation.report.hints import rerun_arguments, stored_arguments
 from validation.report.sentences import describe_defect, reason_of, summary
 from validation.review.groups import NOTABLE, Group
@@ -22,6 +22,7 @@ MOST_ROWS = 3
 MOST_STANDING = 10
 MOST_FINDS = 5
 LONGEST = 600  # characters of a text from the database
+LONGEST_FIND = 1200  # with the others of its cause
 SPECIAL = re.compile(r"[&<>|`*_\[\]()\\~!$]|(?P<forge>[@#]|:(?=[\w+-]+:|//)|(?<=www)\.)", re.IGNORECASE)
 """What Markdown or HTML would make something of; and what a forge does, after that is read: mentions, issues, emoji,
 addresses. An entity keeps the former from it, a space without width behind it the latter."""
@@ -64,7 +65,9 @@ def markdown_summary(
     title = f"Upright ({escape(name)})" if name else "Upright"
     sentence = summary(verdict for _, verdict in pairs)
     if failing := finds.of("fails"):
-        sentence += f"; {counted(len(failing), 'find')} not known"
+        causes = len(finds.causes("fails"))
+        of = f" of {counted(causes, 'cause')}" if causes < len(failing) else ""
+        sentence += f"; {counted(len(failing), 'find')}{of} not known"
     lines = [f"**{title}: {sentence}**{_against(accepted.values(), merge_base)}"]
     lines += ["", advice] if advice else []
     rows = [_row(*pair, accepted.get(pair[1].baseline or 0), since) for pair in worse[:MOST_ROWS]]
@@ -157,16 +160,18 @@ def _standing(verdicts: Sequence[Verdict], accepted: Mapping[int, Baseline]) -> 
 
 
 def _finds(finds: JobFinds, options: str) -> list[str]:
-    """Those that fail the job, and what is fixed; nothing where there is neither."""
-    failing = finds.of("fails")
-    shown = [*failing, *finds.of("fixed")]
+    """Those that fail the job, and what is fixed, a line for each cause; nothing where there is neither."""
+    shown = news_lines(finds)
     if not shown:
         return []
     lines = ["", f"**Finds of fuzzing:** {finds.summary}", ""]
-    lines += [f"- {'**fixed**: ' if one.state == 'fixed' else ''}{escape(one.line)}" for one in shown[:MOST_FINDS]]
+    lines += [
+        f"- {'**fixed**: ' if one.state == 'fixed' else ''}{escape(line, most=LONGEST_FIND)}"
+        for one, line in shown[:MOST_FINDS]
+    ]
     lines += [f"- and {len(shown) - MOST_FINDS} more: {code(f'upright finds{options}')}"] if shown[MOST_FINDS:] else []
-    if failing:
-        again, mark = commands_of(failing[0].find, options)
+    if shown[0][0].state == "fails":
+        again, mark = commands_of(shown[0][0].find, options)
         lines += ["", f"Reproduce: {code(again)}", f"Next: fix it, or mark it as known: {code(mark)}"]
     return lines
 

@@ -15,13 +15,16 @@ SCENE = PlanarScene(duration=0.5, bodies=(PlanarBody(name="ball", shape=Disc(rad
 PAIRS = [pair(stored(), stored())]
 
 
-def found(number: int, state: FindState, line: str = "") -> JobFind:
+def found(
+    number: int, state: FindState, line: str = "", *, law: str = "went through", now: str = "", engine: str = "pymunk"
+) -> JobFind:
     known = {"known": "its margin", "link": "#31"} if state == "known" else {}
     find = StoredFind(
-        number=number, when=datetime.now(UTC), engine="pymunk", engine_version="7", profile="fair", seed=1, dt=0.01,
-        oracle="went through", message="it went through", scene=SCENE, **known,
+        number=number, when=datetime.now(UTC), engine=engine, engine_version="7", profile="fair", seed=1, dt=0.01,
+        oracle=law, message="it went through", scene=SCENE, **known,
     )  # fmt: skip
-    return JobFind(find=find, state=state, line=line or f"find {number}: pymunk: {state}", wall_time=0.25)
+    line = line or f"find {number}: {engine}: {state}"
+    return JobFind(find=find, state=state, line=line, oracle=now, wall_time=0.25)
 
 
 OF_EACH = JobFinds(
@@ -49,9 +52,34 @@ def test_what_is_known_or_passes_leaves_the_comment_one_line() -> None:
 
 
 def test_five_finds_are_shown_and_the_rest_counted() -> None:
-    many = JobFinds(finds=tuple(found(i, "fails") for i in range(1, 9)))
+    many = JobFinds(finds=tuple(found(i, "fails", engine=f"e{i}") for i in range(1, 9)))
     text = markdown_summary(PAIRS, run=7, finds=many)
     assert text.count("- find ") == 5 and "- and 3 more: `upright finds`" in text
+    assert text.startswith("**Upright: 1 unchanged; 8 finds not known**")
+
+
+def test_finds_of_one_cause_are_one_line_of_each_report_but_junit_where_each_is_a_test() -> None:
+    """Energy gained and blew up are one law. What breaks another law than its own by now is a cause of its own."""
+    many = JobFinds(
+        finds=(
+            found(1, "fails", law="blew up"), found(2, "fails", law="energy gained"), found(3, "fails", law="blew up"),
+            found(4, "fails", law="blew up", now="went through"), found(5, "fails", law="left"), found(6, "fixed"),
+            found(7, "fixed"),
+        )
+    )  # fmt: skip
+    lines = [
+        "find 1: pymunk: fails; also seen: energy gained: disc (find 2); blew up: disc (find 3)",
+        "find 4: pymunk: fails",
+        "find 5: pymunk: fails",
+        "find 6: pymunk: fixed; also seen: went through: disc (find 7)",
+    ]
+    comment = markdown_summary(PAIRS, run=7, finds=many).splitlines()
+    escaped = [line.replace("(", "&#40;").replace(")", "&#41;") for line in lines]
+    assert comment[0] == "**Upright: 1 unchanged; 5 finds of 3 causes not known**"
+    assert comment[4:8] == [*(f"- {line}" for line in escaped[:3]), f"- **fixed**: {escaped[3]}"]
+    assert job_lines(many, "")[:4] == lines
+    assert [line.split("::")[-1] for line in find_annotations(many)] == lines
+    assert len(ET.fromstring(junit_xml(PAIRS, finds=many))[-1].findall("testcase")) == 7
 
 
 def test_junit_has_a_suite_of_finds_that_is_red_exactly_where_one_fails() -> None:
