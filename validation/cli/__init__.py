@@ -5,6 +5,8 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +109,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
     try:
         use_kernel_cache()
-        if sys.argv[1:2] and sys.argv[1] in SIMULATING and "--help" not in sys.argv:
+        if _simulates_here(sys.argv[1:]):
             from validation.running.processes import template
 
             template.begin()
@@ -131,6 +133,18 @@ def main() -> None:
             raise
         click.echo(printable(one_line(error)), err=True)
         sys.exit(2)
+
+
+def _simulates_here(words: Sequence[str]) -> bool:
+    """Whether it is a command whose cases processes of this machine simulate: before click, whose imports take long."""
+    from validation.running.options import LOCAL
+
+    executor = os.environ.get("UPRIGHT_EXECUTOR") or LOCAL
+    for word, following in pairwise((*words, "")):
+        name, given, value = word.partition("=")
+        if name == "--executor":
+            executor = value if given else following
+    return executor == LOCAL and "--help" not in words and bool(words) and words[0] in SIMULATING
 
 
 def _last_on_path(folder: str) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import psutil
 import pytest
 
+from validation import cli
+from validation.running.processes import template
 from validation.running.processes.family import MARK, environment_has
 from validation.running.processes.pool import Pool, Remote
 from validation.running.processes.template import AVAILABLE, Forked
@@ -78,3 +81,35 @@ def test_a_server_whose_template_dies_before_it_is_forked_is_started_again() -> 
         assert pool._template is not None
         os.kill(pool._template._process.pid, signal.SIGKILL)
         greeted(pool, remote)
+
+
+@pytest.mark.parametrize(
+    ("words", "asked", "begins"),
+    [
+        ("run stack", "", True),
+        ("check --executor local", "dask://h", True),
+        ("run --executor dask://h:1 --executor local", "", True),
+        ("run stack", "dask://h", False),
+        ("ci --executor dask://h:1 stack", "", False),
+        ("check --executor=tls://h", "", False),
+        ("run --help", "", False),
+        ("scenarios", "", False),
+        ("", "", False),
+    ],
+)
+def test_a_command_begins_a_template_only_where_processes_of_this_machine_simulate(
+    monkeypatch: pytest.MonkeyPatch, words: str, asked: str, begins: bool
+) -> None:
+    begun: list[bool] = []
+    monkeypatch.setattr(template, "begin", lambda: begun.append(True))
+    monkeypatch.setattr(cli.cli, "main", lambda standalone_mode: 0)
+    monkeypatch.setattr(sys, "argv", ["upright", *words.split()])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setenv("UPRIGHT_EXECUTOR", asked)
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(SystemExit):
+            cli.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert begun == [True] * begins
