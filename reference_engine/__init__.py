@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from reference_engine.spatial.flights import simulate_flights, Flyer, FlightMotion, FlightError
     from reference_engine.errors import (
         WorldError,
+        DocumentedLimit,
         UnresolvedContact,
+        EndlessEventsError,
         PainleveError,
         ContactForceError,
         SpatialWorldError,

@@ -13,6 +13,10 @@ class ContactForceError(RuntimeError):
         self.certificate = certificate
 
 
+class DocumentedLimit(RuntimeError):  # noqa: N818  says what it is without the word
+    """A limit that the engine's documents state (docs/fuzzing.md): it ends the motion, in place of going on wrongly."""
+
+
 class WorldError(ValueError):
     """The world as given is not one that can be simulated: which field, which value, what is allowed."""
 
@@ -27,7 +31,11 @@ class UnresolvedContact(RuntimeError):  # noqa: N818  says what is wrong without
         self.gap = gap
 
 
-class PainleveError(ContactForceError):
+class EndlessEventsError(UnresolvedContact, DocumentedLimit):
+    """Impacts one after another without end, too many events, or forces that grow until no step is short enough."""
+
+
+class PainleveError(ContactForceError, DocumentedLimit):
     """No contact forces exist because a contact slides with friction (Painleve 1895); an impact without approach would.
 
     A force f at the contact accelerates its gap by p f + b with p <= 0 and b < 0: pressing harder makes it go in

@@ -21,6 +21,7 @@ from reference_engine.planar_model.external import accelerate
 STICKING_FACTOR = 4.0  # times the round-off of a rate: a slower slip is none
 JAMMED = 100.0  # the same, where no forces exist while it slips: they stop it within 1e-11 s
 MOST_CHANGE = 1e6  # of the energy that the least change has: more, and what is left out lies flat or jams
+MOST_GAIN = 1e6  # of the energy of the bounces: what stops them all changes no more, or some are not stopped
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a contact on the point of parting
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the contacts are looked at again
 MOST_FADES = 8  # times at one time that bounces are left out; then they are not, because others contradict it
@@ -184,20 +185,63 @@ def leave_out(run, m):
     """The impulses that stop the bounces, with their friction; without it where what lies flat or jams has none such.
 
     The bounces that are left out take friction back that their first impact has had too much of. They cannot take back
-    more than it had: the energy does not rise above what it was before the event.
+    more than it had: the energy does not rise above what it was before the event. Returns how many contacts are
+    stopped, which are the first of `following`.
     """
     model, loop, following, work = run.model, run.loop, run.following, run.work
     y, least, before = loop.y, work.state, work.foreseen
     copy(y, before)
     copy(y, least)
-    projection.stop_rates(model, least, following, m, work)
+    projection.stop_rates(model, least, following, m, False, work)
+    bounces = bouncing_energy(model, following, m, work.geometry)
+    least_change = projection.kinetic_energy(model, least, 1.0, before)
+    if least_change > MOST_GAIN * bounces:
+        return stop_independent(run, m)
     projection.stop_by_impulses(model, y, following, m, work)
     change = projection.kinetic_energy(model, y, 1.0, before)
     if not (
-        change <= MOST_CHANGE * projection.kinetic_energy(model, least, 1.0, before)
-        and projection.kinetic_energy(model, y, 0.0, y) <= loop.now[col.ENERGY]
+        change <= MOST_CHANGE * least_change and projection.kinetic_energy(model, y, 0.0, y) <= loop.now[col.ENERGY]
     ):
         copy(least, y)
+    return m
+
+
+@kernel
+def bouncing_energy(model, contacts, m, G):
+    """Of the rates of the first m contacts in G, each as if it were alone [J]."""
+    total = 0.0
+    for k in range(m):
+        if contacts.id[k, col.ROLE] != col.JOINT:
+            total += 0.5 * G[k, col.RATE] ** 2 / delassus_diagonal(model, contacts, k, G)
+    return total
+
+
+@kernel
+def stop_independent(run, m):
+    """Stops the bounces but those that the others as good as decide: of a corner under a pin, at an arm of 1e-10 m.
+
+    Its rate is that of a spin at this arm. Bounces so slow do not end the spin, as stopping it would. It is let go; an
+    approach so slow is none until the event is over, and slip so slow is stopped. Returns how many contacts are
+    stopped, likewise.
+    """
+    loop, following, G, stopped = run.loop, run.following, run.work.geometry, np.int64(0)
+    for turn in range(2):
+        projection.stop_rates(run.model, loop.y, following, m, True, run.work)
+        still = projection.still_of(loop.y)
+        slow = still
+        for k in range(m):
+            measure(run.model, loop.y, following, k, G)
+            slow = max(slow, abs(G[k, col.RATE]))
+        for k in range(m):
+            rough = following.id[k, col.ROLE] == col.CONTACT and following.value[k, col.STATIC_FRICTION] > 0.0
+            if turn == 0 and rough and abs(G[k, col.SLIP]) <= slow:
+                following.id[k, col.MODE] = modes.STICKS
+            elif turn == 1 and (following.id[k, col.ROLE] == col.JOINT or abs(G[k, col.RATE]) <= still):
+                copy_contact(following.id, following.value, k, following, stopped)
+                stopped += 1
+            elif turn == 1:
+                loop.now[col.SLACK] = max(loop.now[col.SLACK], still - G[k, col.RATE])
+    return stopped
 
 
 @kernel
@@ -264,7 +308,7 @@ def settle(run, n):
             if loop.impact_times[following.id[k, col.PAIR], col.LAST] != now[col.TIME]:
                 following.id[k, col.MODE] = modes.CLOSED if following.id[k, col.MODE] != modes.STICKS else modes.STICKS
         count[col.FADED] += 1
-        leave_out(run, m)
+        m = leave_out(run, m)
         projection.project(model, y, following, m, work)
         projection.separate(model, y, found, n, work)
         return count_event(run)

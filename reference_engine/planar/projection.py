@@ -151,15 +151,15 @@ def aim_at_rest(work, m):
 
 
 @kernel
-def stop_rates(model, y, contacts, n, work):
-    """Rates of the first n contacts, and slips of those that stick, to zero."""
+def stop_rates(model, y, contacts, n, apart, work):
+    """Rates of the first n contacts, and slips of those that stick, to zero; if `apart`, not of what nearly depends."""
     for k in range(n):
         rows.measure(model, y, contacts, k, work.geometry)
     unit = still_of(y)
     for s in range(divide(model, contacts, n, work)):
         m = rows.gather(contacts, s, rows.WITH_STICKING, work)
         aim_at_rest(work, m)
-        least_change(model, contacts, s, m, unit, False, work, 3 * model.inv_mass.shape[0], y)
+        least_change(model, contacts, s, m, unit, apart, work, 3 * model.inv_mass.shape[0], y)
 
 
 @kernel
@@ -180,7 +180,7 @@ def project(model, y, contacts, n, work):
     """Gaps of the first n contacts, then their rates and the slip of those that stick, to zero."""
     if n > 0:
         close_gaps(model, y, contacts, n, work, False)
-        stop_rates(model, y, contacts, n, work)
+        stop_rates(model, y, contacts, n, False, work)
 
 
 @kernel

@@ -7,7 +7,13 @@ from typing import NoReturn
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.errors import ContactForceError, PainleveError, UnresolvedContact, WorldError
+from reference_engine.errors import (
+    ContactForceError,
+    EndlessEventsError,
+    PainleveError,
+    UnresolvedContact,
+    WorldError,
+)
 from reference_engine.events import doubled
 from reference_engine.planar import event_loop
 from reference_engine.planar import layout as col
@@ -130,7 +136,7 @@ class Run:
         if status in (col.NO_FORCES, col.NO_IMPULSES):
             names = self.names(int(count[col.WHY_I]), int(count[col.WHY_J]))
             if status == col.NO_IMPULSES and self.settings.impact_order == "sequential":
-                raise UnresolvedContact("impacts one after another have no end", time=time, bodies=names, gap=0.0)
+                raise EndlessEventsError("impacts one after another have no end", time=time, bodies=names, gap=0.0)
             if status == col.NO_FORCES and now[col.WHY_P] <= 0.0:
                 raise PainleveError(time=time, bodies=names, p=float(now[col.WHY_P]), b=float(now[col.WHY_B]))
             what = "contact forces" if status == col.NO_FORCES else "impulses"
@@ -144,7 +150,8 @@ class Run:
         }
         if status != col.OVERLAP and count[col.EVENTS]:
             names = self.names(*self.arrays.log.event_ids[count[col.EVENTS] - 1, col.FIRST_BODY :])
-        raise UnresolvedContact(reasons[int(status)], time=time, bodies=names, gap=math.nan)
+        error = UnresolvedContact if status == col.OVERLAP else EndlessEventsError
+        raise error(reasons[int(status)], time=time, bodies=names, gap=math.nan)
 
     def names(self, i: int, j: int) -> tuple[str, str]:
         bodies = len(self.world.bodies)

@@ -91,8 +91,8 @@ def simulate(
     one where both found the same events.
 
     Raises WorldError for a world or argument that this mode cannot simulate, ContactForceError where no contact
-    forces exist (PainleveError where sliding friction is why), UnresolvedContact where time cannot go on or bodies
-    overlap.
+    forces exist (PainleveError where sliding friction is why), EndlessEventsError where time cannot go on,
+    UnresolvedContact where bodies overlap. What is a DocumentedLimit, too, is no fault of the engine.
     """
     for name, value in (("duration", duration), ("sample_step", sample_step)):
         if not (math.isfinite(value) and value > 0.0):

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from types import FrameType, ModuleType, TracebackType
 from typing import Any
 
+from reference_engine.errors import DocumentedLimit
 from validation import engines
 from validation.records.simulation import Status
 
@@ -23,12 +24,13 @@ LONGEST = 400  # characters of an exception's own words
 
 
 def failure(error: BaseException, engine: str | None) -> dict[str, Any]:
-    """Outcome and reason of a simulation that ends by `error`; `engine`: its name if its adapter is ours."""
+    """Outcome and reason of a simulation that ends by `error`, and whether that is a limit which our reference engine
+    documents; `engine`: its name if its adapter is ours."""
     words = engines.in_a_line(error)[:LONGEST]
     line = _our_line(error, engine) if engine else None
     outcome: Status = "adapter_failed" if line else "crashed"
     reason = f"fault of Upright's adapter for {engine}: {words} at {line}; please report it" if line else words
-    return {"outcome": outcome, "reason": reason}
+    return {"outcome": outcome, "reason": reason} | ({"limit": True} if isinstance(error, DocumentedLimit) else {})
 
 
 def adapted(engine: Any) -> str | None:

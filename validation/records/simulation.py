@@ -18,6 +18,7 @@ class Simulation:
     outcome: Status
     trace: str = ""  # where it broke: a traceback, or the last lines that it printed
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
+    limit: bool = False  # it crashed at a limit that our reference engine documents: `reference_engine.DocumentedLimit`
     trajectory: Trajectory | None = None
     encoded: bytes = b""
     """The trajectory as it came from another process, in place of `to_bytes`; of one that broke, which has none, its

@@ -16,6 +16,7 @@ REPLY: Mapping[str, Any] = {
     "outcome": str,
     "reason": str,
     "trace": str,
+    "limit": bool,
     "wall_time": NUMBER,
     "peak_memory": NUMBER,
     "cpu_share": NUMBER,

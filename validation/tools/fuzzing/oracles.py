@@ -120,7 +120,7 @@ def judged(
 
     Of a scene that the step, s, does not resolve only that it is simulated at all; our own engines are asked for more.
     """
-    if simulation.outcome == "crashed" and laws.is_limit(engine, simulation.reason):
+    if simulation.limit:
         return {}
     if simulation.outcome in (*BROKEN, "adapter_failed"):
         return of_violations([Violation(oracle="broken", message=f"{simulation.outcome}: {simulation.reason}")])

@@ -31,7 +31,7 @@ from validation.running.runner import Limits
 from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, Comparisons, Counts
 from validation.tools.fuzzing.comparison import Asked, Compared, is_of_a_pair
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
-from validation.tools.fuzzing.independent.laws import is_limit, is_own
+from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation, is_resolved, judged, of_violations, unmeasured
 from validation.tools.fuzzing.pairs import Relations, compare_by_steps, compare_with_twin, typed
 from validation.tools.fuzzing.simpler import simpler_trials
@@ -273,7 +273,7 @@ class Fuzzer:
             return  # a signal to end is for the servers, too
         if simulation.outcome == "timed_out" and (simulation.wall_time < SCENE_LIMIT or was_starved(simulation)):
             return  # our time was over, or that of a busy machine, not the scene's
-        if simulation.outcome == "declined" or is_limit(self.engine.name, simulation.reason):
+        if simulation.outcome == "declined" or simulation.limit:
             self.search.declined += 1
         else:
             self.search.tried += 1

@@ -38,21 +38,6 @@ ORACLES = (
 )
 
 
-LIMITS = (
-    "impacts one after another have no end",
-    "more than max_events = ",
-    "events at one time",
-    "the integrator's step fell below ",
-    "no contact forces exist where they slide with friction",
-)
-"""What the planar reference engine documents that it may end with; that bodies overlap is not among them."""
-
-
-def is_limit(engine: str, reason: str) -> bool:
-    """Whether a simulation that failed for this reason came to a documented limit of the reference engine."""
-    return engine == "reference" and any(limit in reason for limit in LIMITS)
-
-
 def is_own(engine: str) -> bool:
     return engine in (*OWN, SCATTERED)
 
