@@ -17,6 +17,7 @@ from validation.tools.fuzzing.comparison import oracle_of
 from validation.tools.fuzzing.exact_motion import EXACT_MOTION
 from validation.tools.fuzzing.oracles import conserved_axes, momentum_allowed
 from validation.tools.fuzzing.scripts.closing import HISTORY, Closing, Find, finished, matrix_source, rest_scale
+from validation.tools.fuzzing.scripts.forces import lag_source, stored_source
 from validation.tools.fuzzing.scripts.overlaps import hangs, through
 from validation.tools.fuzzing.scripts.parts import ScriptError, numbers, one_line, rows
 from validation.tools.fuzzing.scripts.ties import came_apart, outside_the_cone
@@ -39,8 +40,8 @@ def closing_of(find: Find) -> Closing:
 
 def _energy(find: Find) -> Closing:
     scene, lag = find.scene, find.engine.lag
-    if scene.springs:
-        raise ScriptError(f"a script does not show {find.violation.oracle!r} where springs store energy")
+    stored = stored_source(scene)
+    behind, behind_of_spin = lag_source(scene, lag)
     moments = np.where(np.isinf(inertias(scene)), 0.0, inertias(scene))
     moving = np.where(np.isinf(masses(scene)), 0.0, masses(scene))  # what is fixed has no energy
     functions: tuple[str, ...] = ()
@@ -54,26 +55,31 @@ def _energy(find: Find) -> Closing:
         lines.append(
             f"velocity[1:] -= {numbers(lag)} * gravity  # which the engine has {abs(lag):.3g} s {side} the positions"
         )
+    lines += behind
     if isinstance(scene, PlanarScene):
         lines += [
+            *behind_of_spin,
             f"inertia = np.array({numbers(moments)})",
             "energy = 0.5 * mass * (velocity**2).sum(axis=2) + 0.5 * inertia * spin**2 - mass * (position @ gravity)",
         ]
     else:
         lines.append(f"inertia = np.array({rows(moments)})  # about the body's axes")
         if not find.engine.spin_of_body:
-            functions = (matrix_source(find),)
             lines.append(
                 "spin = np.array([[matrix(q).T @ w for q, w in zip(*now)] for now in zip(turn, spin)])  # in those axes"
             )
         lines += [
+            *behind_of_spin,
             "energy = 0.5 * mass * (velocity**2).sum(axis=2) + 0.5 * (inertia * spin**2).sum(axis=2)",
             "energy -= mass * (position @ gravity)",
         ]
+    summed = "energy.sum(axis=1) + stored" if stored else "energy.sum(axis=1)"
+    lines += [*stored, f"total = np.nan_to_num({summed}, nan=np.inf)"]
+    if any("matrix(" in line for line in lines):
+        functions = (matrix_source(find),)
     text = (
         "\n".join(lines)
         + """
-total = np.nan_to_num(energy.sum(axis=1), nan=np.inf)
 rise = total - np.minimum.accumulate(total)
 high = int(np.argmax(rise))
 low = int(np.argmin(total[: high + 1]))

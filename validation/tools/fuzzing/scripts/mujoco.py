@@ -100,6 +100,7 @@ def engine_code(scene: Scene, dt: float, settings: Settings, version: str) -> En
         spin_of_body=not world_axes,
         warned=WARNED,
         forces=_forces(scene, at),
+        time="data.time",
         contacts="" if settings["integrator"] == "rk4" else _contacts(scene, written.geoms, names),
     )
 

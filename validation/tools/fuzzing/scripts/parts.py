@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scenarios.scene import PlanarScene, Scene
+from scenarios.scene import Scene
 from validation.engines.engine import Value
 from validation.engines.shared.embedding import icosphere
 from validation.running.options import RunError
@@ -38,6 +38,7 @@ class EngineCode:
     warned: str = '""'  # what the engine says of its state, a Python expression for some words, or none
     forces: str = ""
     """Statements that apply `force` (F, D), N, and `torque`, N m, to those bodies for the next step, in world axes."""
+    time: str = "k * {dt}"  # s: of the step to come, an expression; k steps are done
     ahead: float = 0.0  # s: forces are taken at the poses that bodies have so much later at their speed
     contacts: str = ""
     """Body of a function that returns the contacts of the last step: a, b, force (D,) N on b, unit normal from a to b.
@@ -50,22 +51,19 @@ Settings = dict[str, Value]
 
 def refuse_what_no_script_has(scene: Scene) -> None:
     """Raises ScriptError for what no engine's part expresses in this version."""
-    planar = isinstance(scene, PlanarScene)
     given: list[tuple[str, Any]] = [
         (f"the track {joint.name!r}", joint.kind == "track") for joint in scene.joints
     ]  # the first one is named
-    for spring in scene.springs:
-        arms = (spring.anchor_a, () if spring.b is None else spring.anchor_b)
-        off_centre = planar and any(part for arm in arms for part in arm)  # the bits of sine and cosine are ours
-        given += [
-            (f"the spring at {spring.a!r}, which is pulled along a path", spring.anchor_path is not None),
-            (f"the spring off the centre of {spring.a!r} in the plane", off_centre),
-        ]
-    given += [("thrusters", scene.thrusters), ("compliant contacts", scene.contact.compliant)]
+    given += [
+        (f"the spring at {spring.a!r}, which is pulled along a path", spring.anchor_path is not None)
+        for spring in scene.springs
+    ]
+    given.append(("compliant contacts", scene.contact.compliant))
     for what, there in given:
         if there:
             raise ScriptError(
-                f"a script cannot express {what}; what it can: bodies, joints, boundaries, springs, damping, gravity"
+                f"a script cannot express {what}; what it can: bodies, joints, boundaries, springs, thrusters, "
+                "damping, gravity"
             )
 
 
@@ -110,7 +108,8 @@ TAKEN = frozenset({
     "matrix", "extent", "mass", "up", "fixed", "moving", "start", "free", "tree", "wall", "joint", "force",
     "torque", "made", "ground", "link", "corners", "vertices", "triangles", "around", "contacts", "apart", "step",
     "time", "gravity", "position", "turn", "velocity", "spin", "damping", "ties", "tie", "turned", "rim", "facets",
-    "facet", "apply_forces", "mujoco", "pymunk", "rapier", "parameters", "icosphere", "body_in_plane", "print",
+    "facet", "apply_forces", "acting",
+    "pull", "thrust", "arm", "mujoco", "pymunk", "rapier", "parameters", "icosphere", "body_in_plane", "print",
     "range", "len", "zip",
 })  # fmt: skip
 

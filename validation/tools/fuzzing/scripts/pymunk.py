@@ -57,6 +57,7 @@ def engine_code(scene: PlanarScene, dt: float, settings: Settings, positions: Ar
         lag=dt / 2,
         forces="for body, (x, y), t in zip(bodies, force.tolist(), torque.tolist()):\n"
         "    body.force, body.torque = (x, y), t",
+        time="(k + 1) * {dt}",
         ahead=dt,
         watch=WATCH.replace("{dt}", repr(dt)),
         contacts=_contacts(scene),

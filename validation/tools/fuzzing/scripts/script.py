@@ -11,7 +11,7 @@ from validation.tools.fuzzing.comparison import Must
 from validation.tools.fuzzing.oracles import Violation, energy_allowed
 from validation.tools.fuzzing.scripts.closing import Find
 from validation.tools.fuzzing.scripts.faults import LIMIT, closing_of
-from validation.tools.fuzzing.scripts.forces import force_source
+from validation.tools.fuzzing.scripts.forces import force_source, is_timed
 from validation.tools.fuzzing.scripts.parts import (
     EngineCode,
     ScriptError,
@@ -86,6 +86,7 @@ def written(find: Find, version: str) -> str:
     part, scene, dt, violation = find.engine, find.scene, find.dt, find.violation
     closing, hangs = closing_of(find), violation.oracle == "broken"
     cut, forces = "icosphere(" in part.build, force_source(scene, part)
+    time = part.time.replace("{dt}", repr(dt)) if is_timed(scene) else ""
     source = "".join((part.build, forces))
     wanted = {"faulthandler": hangs, "math": cut or "math." in source, "sys": True}
     imports = [f"import {name}" for name, there in wanted.items() if there]
@@ -106,8 +107,8 @@ def written(find: Find, version: str) -> str:
         *([f"faulthandler.dump_traceback_later({LIMIT}, exit=True)  # where a step does not end"] if hangs else []),
         "states = [state()]",
         *(["reported = [[]]  # contacts of each step"] if closing.watched else []),
-        f"for _ in range({steps}):",
-        *(["    apply_forces()"] if forces else []),
+        f"for {'k' if time else '_'} in range({steps}):",
+        *([f"    apply_forces({time})"] if forces else []),
         f"    {part.step}",
         "    states.append(state())",
         *(["    reported.append(contacts())"] if closing.watched else []),
