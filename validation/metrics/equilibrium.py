@@ -35,10 +35,11 @@ from validation.metrics.observation import (
 )
 from validation.metrics.proximity import proximities
 from validation.metrics.rest import REST_SPEED
-from validation.metrics.statics import MOST, Balance, Contact, contacts_of
+from validation.metrics.statics import MOST, NEAR, Balance, Contact, contacts_of, supporting, width
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, with_samples
 
 CONTACT = 1e-3  # of the smallest free body's diameter: a gap or an overlap of a contact
+BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 CLOSED = 1e-6  # of that: a gap of what may bounce
 BOUNCY = 0.7  # restitution: what is dropped from a gap goes on bouncing
 SLOW = 1e-3  # of that, within the scene's duration
@@ -90,6 +91,37 @@ def never_slows(o: Observation) -> Flags:
     if not found.any() or not all(is_in_equilibrium(o, sample, rolling=False) for sample in samples):
         return none
     return found
+
+
+def unbalanced(o: Observation) -> list[int]:
+    """Bodies whose weight nothing can hold at the last sample; [] where all may rest, where bodies are too many, and
+    where the method does not settle.
+
+    Asked of scenes whose only other forces are of contacts and joints.
+    """
+    if free(o).sum() > MOST or o.scene.springs or o.scene.thrusters:
+        return []
+    last, near = len(o.time) - 1, proximities(o)
+    rows = np.flatnonzero(supporting(o) & (near.sample == last))
+    pairs = {(int(near.a[row]), int(near.b[row])) for row in rows}
+    contacts = [*contacts_of(o, rows), *(c for c in _lifted(o, last) if (c.a, c.b) in pairs)]
+    left = Balance(o, last, contacts, any_moment=True).left(-free_mass(o)[:, None] * o.gravity)
+    return [] if left is None else np.flatnonzero(free(o))[left > BALANCED].tolist()
+
+
+def _lifted(o: Observation, sample: int) -> Iterator[Contact]:
+    """Contacts as they are where one body after another is lifted off what is below it, by what counts as contact:
+    where corners or rims meet, the shallowest overlap shows one normal of many, and those that carry need not be it."""
+    bodies = np.flatnonzero(free(o))
+    lift = o.trajectory.contact_tolerance + NEAR * float(width(o)[bodies].min(initial=np.inf))
+    if not len(bodies) or not o.gravity.any():
+        return
+    shift = np.zeros((len(bodies), len(o.scene.bodies), len(o.gravity)))
+    shift[np.arange(len(bodies)), bodies] = lift * _up(o)
+    lifted = poses(o, sample, np.zeros((len(bodies), len(o.scene.bodies), 3)), shift)
+    near = proximities(lifted)
+    own = bodies[near.sample]
+    yield from contacts_of(lifted, np.flatnonzero(((near.a == own) | (near.b == own)) & (near.gap >= 0.0)))
 
 
 def at_start(scenario: Scenario) -> Observation:

@@ -8,7 +8,7 @@ From the motion and the scene alone, by our own geometry, for any scene. The lim
 - came apart: a joint gapes by half the diameter of the smaller of the two that it joins.
 - blew up: more energy comes from nowhere than the scene has (`energy_scale`), if nothing starts deep in one another.
 - hangs: a body that touches nothing misses its free fall by half of it; or all bodies are at rest and no contact and
-  joint forces balance the weights (statics), by a tenth of a weight at least.
+  joint forces balance the weights (`unbalanced`), by a tenth of a weight at least.
 - moved, never moved: some point gets further than a twentieth of the body's diameter, no point a hundredth.
 - fell over, stood: at the end turned from upright by more than 45 degrees, by less than 15; of bodies that are not
   round and hang on no joint. A cylinder that rolls on its side has not fallen.
@@ -28,14 +28,14 @@ from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
 from scenarios.scene import Bowl, HollowSphere
 from validation.metrics.energy import energy, is_worked_on, open_energy
-from validation.metrics.equilibrium import never_slows, starts_in_equilibrium
+from validation.metrics.equilibrium import never_slows, starts_in_equilibrium, unbalanced
 from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.joint_gap import gap_of
 from validation.metrics.observation import Flags, Observation, bounding_radius, free, length, of_scenario
 from validation.metrics.passage import overlaps, passages
 from validation.metrics.rest import can_rest, rest_start
-from validation.metrics.statics import in_contact_only, meets_next, supported, unbalanced, width
+from validation.metrics.statics import in_contact_only, meets_next, supported, width
 from validation.records.outcome import OPPOSITE, Outcome
 
 APART = 0.5  # of the diameter of the smaller

@@ -29,7 +29,6 @@ from validation.metrics.observation import (
 )
 from validation.metrics.proximity import proximities, rates
 
-BALANCED = 0.1  # of a body's weight: what is left over beyond it, nothing holds
 MOST = 50  # bodies: the time grows with the cube
 EDGES = 8
 FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge"})
@@ -79,21 +78,6 @@ def in_contact_only(o: Observation) -> Flags:
     acted |= {thruster.body for thruster in o.scene.thrusters}
     damped = o.scene.damping != type(o.scene.damping)()
     return free(o) & [body.name not in acted and not damped for body in o.scene.bodies]
-
-
-def unbalanced(o: Observation) -> list[int]:
-    """Bodies whose weight nothing can hold at the last sample; [] where all may rest, where bodies are too many, and
-    where the method does not settle.
-
-    Asked of scenes whose only other forces are of contacts and joints.
-    """
-    if free(o).sum() > MOST or o.scene.springs or o.scene.thrusters:
-        return []
-    last, near = len(o.time) - 1, proximities(o)
-    contacts = contacts_of(o, np.flatnonzero(supporting(o) & (near.sample == last)))
-    wanted = -free_mass(o)[:, None] * o.gravity
-    left = Balance(o, last, contacts, any_moment=True).left(wanted)
-    return [] if left is None else np.flatnonzero(free(o))[left > BALANCED].tolist()
 
 
 class Contact(NamedTuple):

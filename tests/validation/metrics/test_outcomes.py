@@ -10,6 +10,7 @@ import pytest
 from scenarios.joints import Revolute
 from scenarios.scene import Bowl, Cylinder, SpatialBody
 from tests.validation.metrics.motions import (
+    DT,
     FLOOR,
     GROUND,
     G,
@@ -29,6 +30,7 @@ from tests.validation.metrics.motions import (
 )
 from validation.metrics import measure_with_outcomes
 from validation.records.outcome import Outcome
+from validation.records.trajectory import SpatialTrajectory
 
 BELOW = block("below", 4.0, 0.4, fixed=True, position=(0.0, -0.2))
 THIN = block("thin", 4.0, 0.02, fixed=True, position=(0.0, -0.01))
@@ -178,6 +180,26 @@ def test_a_block_rests_at_a_gap_that_its_engine_declares_and_hangs_above_it(decl
     scene = plane(block(position=(0.0, 0.7)), boundaries=(GROUND,))
     motion = replace(still((0.0, 0.7, 0.0)), contact_tolerance=declared)
     assert (("hangs", ("block",)) in happened(scene, motion)) == hangs
+
+
+@pytest.mark.parametrize(("aside", "hangs"), [(0.0, False), (0.5, True)])
+@pytest.mark.parametrize("overlap", [0.0, 6e-4])
+def test_rim_on_rim_stands_where_both_centres_are_above_the_rims_and_hangs_beside_them(
+    aside: float, hangs: bool, overlap: float
+):
+    """Cylinders that lean by 45 degrees: the shallowest overlap of their rims is along a face, and does not carry."""
+    diagonal, lean = np.sqrt(0.5), (np.cos(np.pi / 8), 0.0, -np.sin(np.pi / 8), 0.0)
+    lower, upper = (
+        SpatialBody(name=name, mass=1.0, friction=0.5, position=(0.0, 0.0, 0.0), shape=Cylinder(radius=0.5, length=1.0))
+        for name in ("lower", "upper")
+    )
+    t = times(2.0)
+    position, orientation = np.zeros((len(t), 2, 3)), np.tile(lean, (len(t), 2, 1))
+    position[:, 0, 2], position[:, 1] = diagonal, (aside, 0.0, 3.0 * diagonal - overlap - aside)
+    still = {"velocity": np.zeros_like(position), "spin": np.zeros_like(position), "velocity_lag": 0.0, "dt": DT}
+    motion = SpatialTrajectory(time=t, position=position, orientation=orientation, **still)
+    found = happened(space(lower, upper, boundaries=(FLOOR,)), motion)
+    assert (("hangs", ("upper",)) in found) == hangs
 
 
 @pytest.mark.parametrize(("angle", "hangs"), [(0.0, False), (1.0, True)])
