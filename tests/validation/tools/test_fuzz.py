@@ -34,6 +34,7 @@ from validation.store import StoredFind, open_store
 from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
 from validation.tools.fuzzing.finds import Replayed, corpus_of, is_found_by
+from validation.tools.fuzzing.interrupt import ctrl_c_calls
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.search import Fault, Fuzzer, Search, Trial, resolving, was_starved
 
@@ -110,12 +111,12 @@ def test_a_signal_to_end_in_the_background_is_noted_and_never_raised_in_a_callba
     noted: list[bool] = []
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
     try:
-        with fuzzing.ctrl_c_calls(lambda: noted.append(True)):
+        with ctrl_c_calls(lambda: noted.append(True)):
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGTERM)
         assert noted == [True] and stopped_status() == 128 + signal.SIGTERM
         signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
-        with fuzzing.ctrl_c_calls(lambda: noted.append(True)):
+        with ctrl_c_calls(lambda: noted.append(True)):
             pass
         assert signal.getsignal(signal.SIGTERM) is stop_as_with_ctrl_c
     finally:
@@ -189,6 +190,33 @@ def test_what_is_shrunk_breaks_the_law_at_least_half_as_much(monkeypatch: pytest
     )
     with Pool() as pool:
         assert len(Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0).shrunk(whole).scene.bodies) == 2
+
+
+@pytest.mark.usefixtures("plugins")
+@pytest.mark.parametrize(
+    ("oracle", "message", "finer", "is_found"),
+    [
+        ("energy gained", "", 3.0, True),
+        ("energy gained", "", 1.0, False),  # of the first order in the step
+        ("broken", "not_finite: it warned", None, False),
+        ("broken", "timed_out", None, True),
+    ],
+)
+def test_what_a_finer_step_mends_is_no_find(
+    monkeypatch: pytest.MonkeyPatch, oracle: str, message: str, finer: float | None, is_found: bool
+) -> None:
+    asked: list[Trial] = []
+
+    def judged(fuzzer: Fuzzer, trials: Sequence[Trial]) -> list[dict[str, Violation]]:
+        asked.extend(trials)
+        return [{} if finer is None else {oracle: Violation(oracle=oracle, message="", size=finer)} for _ in trials]
+
+    monkeypatch.setattr(Fuzzer, "_judge", judged)
+    scene = PlanarScene(bodies=(box("p", mass=1.0, position=(0.0, 0.0)),), duration=0.5)
+    whole = Fault(oracle=oracle, message=message, scene=scene, dt=0.01, seed=1, size=4.0)
+    with Pool() as pool:
+        assert Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0).stays(whole) == is_found
+    assert [dt for _, dt, _ in asked] in ([], [0.0025])
 
 
 @pytest.mark.usefixtures("plugins")

@@ -3,13 +3,15 @@
 from random import Random
 
 import hypothesis
+import numpy as np
 import pytest
 from hypothesis import Phase, settings
 
-from scenarios.scene import Scene
+from scenarios.joints import Rod
+from scenarios.scene import Disc, PlanarBody, PlanarScene, Scene
 from scenarios.strategies import mechanisms
 from scenarios.strategies.allowed import Allowed
-from validation.tools.fuzzing.simpler import SAME_GAP, gap_at_start, simpler_trials
+from validation.tools.fuzzing.simpler import SAME_GAP, STEP, gap_at_start, simpler_trials
 
 PLANE = Allowed(space="planar", shapes=frozenset({"polygon"}), joints=frozenset({"revolute"}))
 SPACE = Allowed(space="spatial", shapes=frozenset({"capsule"}), joints=frozenset({"hinge", "ball"}))
@@ -71,3 +73,43 @@ def test_a_chain_hung_by_both_ends_loses_no_link_between_them(allowed: Allowed) 
     for simpler, _ in simpler_trials(scene, 1.0 / 240.0):
         whole = len(simpler.joints) - len(simpler.bodies)
         assert len(simpler.bodies) == 4 or whole < 1
+
+
+def a_loop(count: int) -> PlanarScene:
+    """Beads at the corners of a regular polygon, tied by rods."""
+    angle = 2.0 * np.pi * np.arange(count) / count
+    place = [(float(np.cos(a)), float(np.sin(a))) for a in angle]
+    beads = tuple(
+        PlanarBody(name=f"bead {i}", mass=1.0, shape=Disc(radius=0.1), position=p) for i, p in enumerate(place)
+    )
+    rods = tuple(
+        Rod(
+            name=f"rod {i}",
+            a=f"bead {i}",
+            b=f"bead {(i + 1) % count}",
+            anchor_a=(0.0, 0.0),
+            anchor_b=(0.0, 0.0),
+            length=2.0 * float(np.sin(np.pi / count)),
+        )
+        for i in range(count)
+    )
+    return PlanarScene(bodies=beads, joints=rods, duration=1.0)
+
+
+def test_a_loop_of_rods_gets_smaller_by_a_bead_and_stays_closed() -> None:
+    smaller = [simpler for simpler, _ in simpler_trials(a_loop(5), STEP) if len(simpler.joints) == 4]
+    closed = [one for one in smaller if len(one.bodies) == 4]
+    assert len(closed) == 5
+    assert all(gap_at_start(one) <= SAME_GAP for one in closed)
+    lengths = sorted(joint.length for joint in closed[0].joints)
+    assert lengths == pytest.approx([*3 * [2.0 * np.sin(np.pi / 5.0)], 2.0 * np.sin(2.0 * np.pi / 5.0)])
+
+
+def test_first_only_what_the_law_is_broken_of_is_tried_then_what_ties_that_then_parts() -> None:
+    """Of a chain of eight in which the second and the fourth body are at fault."""
+    chain = PlanarScene(bodies=a_loop(8).bodies, joints=a_loop(8).joints[:-1], duration=1.0)
+    names = [{body.name for body in simpler.bodies} for simpler, _ in simpler_trials(chain, STEP, ("bead 1", "bead 3"))]
+    assert names[:2] == [{"bead 1", "bead 3"}, {"bead 1", "bead 2", "bead 3"}]
+    assert {f"bead {i}" for i in range(4)} in names and {f"bead {i}" for i in range(4, 8)} in names
+    pairs_left_out = [found for found in names if len(found) == 6]
+    assert {f"bead {i}" for i in (0, 1, 2, 4, 6, 7)} in pairs_left_out, "two that are not beside one another"

@@ -8,7 +8,8 @@ joints further from being met than they did, is left out.
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from scenarios.strategies import ORIENTATIONS
 from validation.metrics.equilibrium import at_start
 from validation.metrics.joint_gap import joint_gap
 from validation.tools.fuzzing.oracles import depth_at_start
-from validation.tools.fuzzing.tied import parting_speed, without_a_link
+from validation.tools.fuzzing.tied import parting_speed, tied_to, way, without_a_link
 
 Data = dict[str, Any]
 Trial = tuple[Scene, float]  # a scene and its time step, s
@@ -35,13 +36,17 @@ COEFFICIENTS = ("friction", "restitution")
 LENGTHS = ("radius", "length", "size", "semi_axes")  # of shapes
 
 
-def simpler_trials(scene: Scene, dt: float) -> Iterator[Trial]:
-    """Each in one way simpler than the scene with its time step, s; in the order in which they should be tried."""
+def simpler_trials(scene: Scene, dt: float, about: Collection[str] = ()) -> Iterator[Trial]:
+    """Each in one way simpler than the scene with its time step, s; in the order in which they should be tried.
+
+    `about`: names of the bodies of which a law is broken, if it is one of some.
+    """
     start: Data = json.loads(write_scene(scene, indent=None))
     depth, seen = depth_at_start(scene), {content_hash(scene)}
     gap, speed = gap_at_start(scene), parting_speed(start)
-    for simplified in (*REMOVALS, _shorter, *SIMPLIFICATIONS):
-        for data in simplified(start):
+    removals = (_with_few(start, about), *(removed(start) for removed in REMOVALS))
+    for simplified in (*removals, *(simplify(start) for simplify in (_shorter, *SIMPLIFICATIONS))):
+        for data in simplified:
             found = _scene_of(data)
             if found is None or content_hash(found) in seen:
                 continue
@@ -73,15 +78,49 @@ def _with_body(data: Data, i: int, **fields: Any) -> Data:
 # --- less of it -----------------------------------------------------------------------------------------------------
 
 
+def _with_few(data: Data, about: Collection[str]) -> Iterator[Data]:
+    """Only the bodies that it is about, and what ties them to one another; only those that are tied to one; then, as
+    delta debugging has it, only a part, without a part, the parts smaller and smaller (Zeller & Hildebrandt 2002)."""
+    names, joints = [body["name"] for body in data["bodies"]], data.get("joints", [])
+    asked = [name for name in names if name in about]
+    if asked:
+        yield _of_bodies(data, asked)
+        yield _of_bodies(data, {*asked, *chain(*(way(joints, a, b) for a, b in combinations(asked, 2)))})
+    for name in names:
+        yield _of_bodies(data, tied_to(name, joints))
+    parts = 2
+    while parts < len(names):
+        edges = [round(k * len(names) / parts) for k in range(parts + 1)]
+        some = [names[first:last] for first, last in pairwise(edges)]
+        for part in some:
+            yield _of_bodies(data, part)
+        for part in reversed(some):
+            yield _of_bodies(data, [name for name in names if name not in part])
+        parts *= 2
+
+
 def _without_a_body(data: Data) -> Iterator[Data]:
     """Nor what ties it to others."""
-    for body in reversed(data["bodies"]):
-        name = body["name"]
-        other = data | {"bodies": [one for one in data["bodies"] if one["name"] != name]}
-        for tie in TIES:
-            if tie in data:
-                other[tie] = [one for one in data[tie] if name not in (one.get("a"), one.get("b"), one.get("body"))]
-        yield other
+    names = [body["name"] for body in data["bodies"]]
+    for one in reversed(names):
+        yield _of_bodies(data, [name for name in names if name != one])
+
+
+def _without_two(data: Data) -> Iterator[Data]:
+    """Where each alone is needed to balance the other."""
+    names = [body["name"] for body in data["bodies"]]
+    for two in combinations(reversed(names), 2):
+        yield _of_bodies(data, [name for name in names if name not in two])
+
+
+def _of_bodies(data: Data, names: Collection[str | None]) -> Data:
+    """These alone, with what ties them to one another or to the world."""
+    other = data | {"bodies": [one for one in data["bodies"] if one["name"] in names]}
+    for tie in TIES:
+        if tie in data:
+            ends = ({one.get("a"), one.get("b"), one.get("body")} - {None} for one in data[tie])
+            other[tie] = [one for one, named in zip(data[tie], ends) if named <= set(names)]
+    return other
 
 
 def _without_one(what: str) -> Simplification:
@@ -92,7 +131,11 @@ def _without_one(what: str) -> Simplification:
     return without
 
 
-REMOVALS = (_without_a_body, without_a_link, *(_without_one(what) for what in (*TIES, "boundaries")))
+REMOVALS = (
+    *(_without_a_body, without_a_link),
+    *(_without_one(what) for what in (*TIES, "boundaries")),
+    _without_two,
+)
 
 
 def _shorter(data: Data) -> Iterator[Data]:

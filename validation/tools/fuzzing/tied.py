@@ -37,8 +37,39 @@ def ends(data: Data, joint: Data) -> tuple[End, End]:
     return _end(data, joint["a"], joint["anchor_a"]), _end(data, joint.get("b"), joint["anchor_b"])
 
 
+def tied_to(name: str | None, joints: list[Data]) -> set[str | None]:
+    """Bodies that are tied to this one, through others, too; None: the world."""
+    found = {name}
+    while (
+        more := {
+            end for joint in joints for end in (joint["a"], joint.get("b")) if found & {joint["a"], joint.get("b")}
+        }
+        - found
+    ):
+        found |= more
+        if None in found:
+            break
+    return found
+
+
+def way(joints: list[Data], a: str, b: str) -> list[str]:
+    """Bodies by which one is tied to another, from one joint to the next, the fewest; [] where it is not."""
+    ways = {a: [a]}
+    while b not in ways:
+        found: dict[str, list[str]] = {}
+        for joint in joints:
+            for one, other in ((joint["a"], joint.get("b")), (joint.get("b"), joint["a"])):
+                if one in ways and other is not None and other not in ways:
+                    found.setdefault(other, [*ways[one], other])
+        if not found:
+            return []
+        ways |= found
+    return ways[b]
+
+
 def without_a_link(data: Data) -> Iterator[Data]:
-    """Without one body between two pins: what hung on it is moved, as it is, to where the body hung."""
+    """Without one body between two pins: what hung on it is moved, as it is, to where the body hung; or between two
+    rods."""
     joints = data.get("joints", ())
     for body in reversed(data["bodies"]):
         own = [joint for joint in joints if body["name"] in (joint["a"], joint.get("b"))]
@@ -46,13 +77,32 @@ def without_a_link(data: Data) -> Iterator[Data]:
             for upper, lower in (own, own[::-1]):
                 if (shorter := _shorter(data, body["name"], upper, lower)) is not None:
                     yield shorter
+        rods = len(own) == 2 and all(joint["kind"] == "rod" for joint in own)
+        if rods and (shorter := _spanned(data, body["name"], *own)) is not None:
+            yield shorter
+
+
+def _spanned(data: Data, link: str, one: Data, other: Data) -> Data | None:
+    """One rod in place of two and the body between them, which leaves all others where they are."""
+    first, second = (next(end for end in ends(data, rod) if end.name != link) for rod in (one, other))
+    if first.name is None:
+        first, second = second, first
+    length = float(norm(second.position - first.position))
+    if first.name is None or not length:
+        return None
+    rest = [joint for joint in data["joints"] if joint["name"] not in (one["name"], other["name"])]
+    rod = one | {"a": first.name, "b": second.name, "anchor_a": first.anchor, "anchor_b": second.anchor}
+    return data | {
+        "bodies": [body for body in data["bodies"] if body["name"] != link],
+        "joints": [*rest, rod | {"length": length}],
+    }
 
 
 def _shorter(data: Data, link: str, upper: Data, lower: Data) -> Data | None:
     """None where nothing hangs on the link, or what does is also tied to what is above, or to the world."""
     above, below = (next(end for end in ends(data, joint) if end.name != link) for joint in (upper, lower))
     rest = [joint for joint in data["joints"] if joint["name"] not in (upper["name"], lower["name"])]
-    moved = _tied_to(below.name, rest)
+    moved = tied_to(below.name, rest)
     if below.name is None or above.name in moved or None in moved:
         return None
     shift = above.position - below.position
@@ -67,21 +117,6 @@ def _shorter(data: Data, link: str, upper: Data, lower: Data) -> Data | None:
         axis = mul(_turn(_body(data, lower["a"])), np.array(lower["axis"]))
         joint["axis"] = mul(_turn(_body(data, first.name)).T, axis).tolist()
     return data | {"bodies": bodies, "joints": [*rest, joint]}
-
-
-def _tied_to(name: str | None, joints: list[Data]) -> set[str | None]:
-    """Bodies that are tied to this one, through others, too; None: the world."""
-    found = {name}
-    while (
-        more := {
-            end for joint in joints for end in (joint["a"], joint.get("b")) if found & {joint["a"], joint.get("b")}
-        }
-        - found
-    ):
-        found |= more
-        if None in found:
-            break
-    return found
 
 
 def _body(data: Data, name: str | None) -> Data:
