@@ -101,7 +101,7 @@ def test_one_scene_in_four_is_of_the_catalogue_or_the_corpus_and_the_corpus_is_d
     own, other = (base.model_copy(update={"title": title}) for title in ("of the corpus", "of the catalogue"))
     scenes = list[Scene]()
     strategy = scenes_for(lambda asked: [True for _ in asked], Given(corpus=(own,), catalogue=(other,)))
-    draw(strategy, 1, lambda scene, dt: scenes.append(scene), count=400)
+    draw(strategy, 1, lambda scene, dt: scenes.append(scene), count=240)
     shares = [np.mean([scene.title == one.title for scene in scenes]) for one in (own, other)]
     assert all(0.06 < share < 0.25 for share in shares), shares
     assert own in scenes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,9 @@ def motions() -> list[tuple[Scene, PlanarTrajectory]]:
     return found
 
 
-def found_in_motions(change: Callable[[PlanarTrajectory], PlanarTrajectory]) -> set[str]:
-    return {oracle for scene, motion in motions() for oracle in faults(scene, change(motion), "reference", {})}
+def found_in_motions(change: Callable[[PlanarTrajectory], PlanarTrajectory]) -> Iterator[str]:
+    """The laws that each breaks, one motion after the other."""
+    return (oracle for scene, motion in motions() for oracle in faults(scene, change(motion), "reference", {}))
 
 
 @pytest.mark.parametrize("strategy", [planar_scenes(), spatial_scenes(), forced.outlines()])
@@ -141,7 +142,7 @@ def without_first_pair(near: Any) -> Any:
 
 
 def test_the_reference_engine_obeys_every_law() -> None:
-    assert found_in_motions(lambda motion: motion) == set()
+    assert set(found_in_motions(lambda motion: motion)) == set()
 
 
 def test_reported_forces_and_impulses_that_are_a_tenth_off_are_seen() -> None:
