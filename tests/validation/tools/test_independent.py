@@ -316,3 +316,35 @@ def test_impacts_of_two_contacts_obey_a_law_of_impact_and_no_other_restitution(l
     assert faults(scene, motion, "reference") == set()
     other = tuple(body.model_copy(update={"restitution": 0.36}) for body in scene.bodies)
     assert "against the impact law" in faults(scene.model_copy(update={"bodies": other}), motion, "reference")
+
+
+def test_friction_at_a_wheel_that_carries_links_changes_by_its_pins_how_fast_it_parts_by_poissons_law() -> None:
+    """By Poisson's law e is of the impulses: pins tie what friction does to the speed along the normal."""
+    half = 0.25
+    x = half * math.sqrt(0.5)
+    moves: dict[str, Any] = {"velocity": (1.0, -1.0), "restitution": 0.9, "friction": 0.5, "group": 1}
+    wheel = PlanarBody(name="wheel", shape=Disc(radius=half), mass=0.1, position=(0.0, 0.3), **moves)
+    link = PlanarBody(
+        name="link", shape=rectangle(2.0 * half, 0.0625), mass=30.0, position=(2.0 * x, 0.3 + 2.0 * x),
+        angle=0.25 * math.pi, **moves,
+    )  # fmt: skip
+    pin = Revolute(name="pin", a="wheel", b="link", anchor_a=(x, x), anchor_b=(-half, 0.0))
+    ground = HalfPlane(name="ground", friction=0.5, restitution=0.9)
+    scene = PlanarScene(duration=0.1, bodies=(wheel, link), boundaries=(ground,), joints=(pin,))
+    engine = Reference()
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
+    impacts, first = motion.impacts, int(np.flatnonzero(np.diff(motion.time) == 0.0)[0])
+    assert impacts is not None and np.sum(impacts.time == impacts.time[0]) == 1
+    parts, meets = motion.velocity[first + 1, 0, 1], motion.velocity[first, 0, 1]
+    assert abs(parts + 0.9 * meets) > 1e-3  # not as alone
+    assert faults(scene, motion, "reference") == set()
+
+
+def test_rates_whose_squares_are_less_than_any_number_are_as_exact_as_others() -> None:
+    engine, slow = Scattered(), 1e-185
+    for scene in drawn(planar_scenes()):
+        motion = engine.simulate(scene, STEP, {})
+        assert isinstance(motion, PlanarTrajectory)
+        crawling = dataclasses.replace(motion, twist=slow * motion.twist)
+        wrong = [message for _, message, _ in laws.own_faults(scene, crawling, laws.SCATTERED, {})]
+        assert not any("rate of a gap" in message for message in wrong), wrong

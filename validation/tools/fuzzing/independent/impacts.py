@@ -33,8 +33,10 @@ WORK_ERROR = 1e-10  # of that work
 def impacts_obey(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
     """Two that meet alone part with e times their approach: where friction has no part in it, by every law.
 
-    Without friction, or where the normal goes through both centres of mass; of bodies that nothing else strikes then.
+    Without friction, or where the normal goes through both centres of mass and no joint ties friction to what they do
+    along it; of bodies that nothing else strikes then.
     """
+    tied = {motion.names[end] for joint in motion.scene.joints for end in (joint.a, joint.b) if end}
     members, jumped = (*motion.scene.bodies, *motion.scene.boundaries), jumps(motion)
     times, count = np.unique(impacts.time, return_counts=True)
     alone = set(times[count == 1].tolist())
@@ -53,7 +55,7 @@ def impacts_obey(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
             for sample in (k, k + 1)
         )
         friction, e = motion.scene.pair_law(members[a], members[b])
-        if friction and not is_central(motion, a, b, k, p[0], n):
+        if friction and (tied & {a, b} or not is_central(motion, a, b, k, p[0], n)):
             continue
         u_minus, u_plus = float(before[0] @ n), float(after[0] @ n)
         fastest = 1.0 + float(np.abs(motion.v[k]).max() + (motion.radius * np.abs(motion.w[k]).max(axis=1)).max())

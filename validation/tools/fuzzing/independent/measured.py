@@ -88,9 +88,9 @@ def _wrong_rates(motion: Motion, near: Proximities, rates: proximity.Rates) -> s
             arm = in_space(points)[moves] - motion.x[near.sample[moves], i]
             velocity = motion.v[k, i] + np.cross(motion.w[k, i], arm)
             own[moves] += sign * np.einsum("ki,ki->k", in_space(near.normal)[moves], velocity)
-            size[moves] += np.linalg.norm(motion.v[k, i], axis=1)
+            size[moves] += np.abs(motion.v[k, i]).sum(axis=1)  # squares of slow ones would be 0
             span = motion.radius[i] + np.linalg.norm(motion.x[near.sample[moves], i], axis=1)
-            size[moves] += np.linalg.norm(motion.w[k, i], axis=1) * (span + np.linalg.norm(arm, axis=1))
+            size[moves] += np.abs(motion.w[k, i]).sum(axis=1) * (span + np.linalg.norm(arm, axis=1))
         if (np.isnan(found) == inside).any():
             return "a rate of a gap is missing"
         off = np.where(inside, np.abs(own - np.where(inside, found, 0.0)) - RELATIVE * size, 0.0)
