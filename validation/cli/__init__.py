@@ -1,5 +1,6 @@
 """The command `upright`. A command translates: arguments in, one library call, one rendering out."""
 
+import gc
 import importlib
 import os
 import signal
@@ -99,6 +100,7 @@ def main() -> None:
     from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
     from validation.running.kernel_cache import use_kernel_cache
 
+    gc.set_threshold(50_000, 20, 20)  # modules and results stay: looking for cycles in them took a tenth of the time
     try:
         folder = str(Path.cwd())
     except FileNotFoundError:

@@ -88,7 +88,7 @@ def shared(quantity: Callable[[Observation], T]) -> Callable[[Observation], T]:
 
 def of_scenario(quantity: Callable[[Observation], T]) -> Callable[[Observation], T]:
     """`quantity` is of the scenario alone, and computed once for its motions: those of several engines are measured
-    one after the other."""
+    soon after one another."""
 
     @functools.wraps(quantity)
     def once(observation: Observation) -> T:
@@ -100,16 +100,15 @@ def of_scenario(quantity: Callable[[Observation], T]) -> Callable[[Observation],
     return once
 
 
-_latest: list[tuple[Scenario, dict[Callable[..., Any], Any]]] = []
+RECENT = 8  # scenarios: motions of neighbouring ones come in any order
+_recent: list[tuple[Scenario, dict[Callable[..., Any], Any]]] = []
 
 
 def _cache_of(scenario: Scenario) -> dict[Callable[..., Any], Any]:
-    """What `of_scenario` has of the latest scenario, which is this one from now on."""
-    latest = _latest[0] if _latest else None
-    if latest is None or latest[0] is not scenario:
-        latest = scenario, {}
-        _latest[:] = [latest]
-    return latest[1]  # not what another thread has put there meanwhile
+    """What `of_scenario` has of this scenario, which is the latest from now on."""
+    found = next((one for one in _recent if one[0] is scenario), (scenario, dict[Callable[..., Any], Any]()))
+    _recent[:] = [found, *(one for one in _recent if one[0] is not scenario)][:RECENT]
+    return found[1]  # not what another thread has put there meanwhile
 
 
 @of_scenario

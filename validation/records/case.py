@@ -94,7 +94,7 @@ class Result:
     wall_time: float = 0.0  # s, of the whole process
     peak_memory: int = 0  # bytes, resident
     step_count: int = 0
-    stepping_time: float = 0.0  # s, the sum over the engine's own steps
+    stepping_time: float = 0.0  # s of CPU time, the sum over the engine's own steps: who waits for a core does not step
     taken_from: int = 0  # run whose result this is; 0: simulated for this case
     run: int = 0  # 0: not stored
     number: int = 0  # of the case in the database; 0: not stored
@@ -129,7 +129,7 @@ class Result:
             wall_time=simulation.wall_time,
             peak_memory=simulation.peak_memory,
             step_count=0 if times is None else len(times),
-            stepping_time=0.0 if times is None else float(times.sum()),
+            stepping_time=0.0 if times is None else float(times.sum()) * simulation.cpu_share,
             trajectory=trajectory,
             encoded=simulation.encoded,
         )

@@ -1,5 +1,7 @@
 """The recorder: what it keeps does not depend on how an adapter hands the state over."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -19,31 +21,34 @@ def bounces(step: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Bouncing(World):
-    def __init__(self, *, as_bytes: bool) -> None:
-        self.step_number, self.as_bytes = 0, as_bytes
+    def __init__(self, *, as_bytes: bool, derived: bytes = b"") -> None:
+        self.step_number, self.as_bytes, self.derived = 0, as_bytes, derived
 
     def step(self, *, watched: bool) -> None:
         self.step_number += 1
 
     def read(self):
         state = bounces(self.step_number)
-        return b"".join(part.tobytes() for part in state) if self.as_bytes else state
+        return b"".join(part.tobytes() for part in state) + self.derived if self.as_bytes else state
 
     def raw(self):
-        return None if self.as_bytes else b"".join(part.tobytes() for part in bounces(self.step_number))
+        if self.as_bytes and not self.derived:
+            return None
+        return b"".join(part.tobytes() for part in bounces(self.step_number))
 
     def decode(self, raw: bytes, steps: int):
-        both = np.frombuffer(raw, float).reshape(steps, 2, -1, 3)
+        rows = np.frombuffer(raw, float).reshape(steps, -1)
+        both = rows[:, : rows.shape[1] - len(self.derived) // 8].reshape(steps, 2, -1, 3)
         return both[:, 0], both[:, 1]
 
     def contacts(self):
         return [0], [1], [(0.0, 0.0)], [(0.0, 1.0)], [-1e-3], [(0.0, self.step_number)]
 
 
-def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch):
+def recorded(*, as_bytes: bool, block_bytes: int, monkeypatch, derived: bytes = b""):
     monkeypatch.setattr("validation.engines.shared.recorder.BLOCK_BYTES", block_bytes)
     with collected_step_times() as times:
-        motion = record(Bouncing(as_bytes=as_bytes), SCENE, DT)
+        motion = record(Bouncing(as_bytes=as_bytes, derived=derived), SCENE, DT)
     return motion, times, round(SCENE.duration / DT)
 
 
@@ -51,8 +56,8 @@ def test_bytes_decoded_a_block_at_once_make_the_same_trajectory_as_states_read_o
     """Blocks of a few steps and of the whole motion; samples, hash, contacts and number of step times agree."""
     one, times, steps = recorded(as_bytes=False, block_bytes=16 * 2**20, monkeypatch=monkeypatch)
     assert len(times) == steps
-    for block_bytes in (16 * 2**20, 4096, 1):
-        other, times, _ = recorded(as_bytes=True, block_bytes=block_bytes, monkeypatch=monkeypatch)
+    for block_bytes, derived in itertools.product((16 * 2**20, 4096, 1), (b"", bytes(16))):
+        other, times, _ = recorded(as_bytes=True, block_bytes=block_bytes, monkeypatch=monkeypatch, derived=derived)
         assert len(times) == steps
         assert other.state_hash == one.state_hash
         for name in ("time", "pose", "twist"):

@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from scenarios.catalogue import scenario_of
 from scenarios.scene import Rod
 from tests.validation.metrics.motions import (
     GROUND,
@@ -24,7 +25,8 @@ from tests.validation.metrics.motions import (
     times,
 )
 from validation.metrics import METRICS, measure, step_time
-from validation.metrics.observation import MismatchError
+from validation.metrics.observation import MismatchError, Observation, of_scenario
+from validation.running.warm_up import standing_still
 
 ON_GROUND = plane(block(), boundaries=(GROUND,))
 RESTING = still((0.0, 0.5, 0.0))
@@ -117,3 +119,18 @@ def test_a_scene_far_from_the_origin_measures_as_at_it():
 def test_the_time_of_a_step_is_the_mean_over_the_simulation():
     assert step_time(np.array([1e-5, 3e-5, 2e-5])) == pytest.approx(2e-5)
     assert math.isnan(step_time(np.zeros(0)))
+
+
+def test_what_a_scenario_implies_is_worked_out_once_where_motions_of_several_come_in_turn() -> None:
+    asked: list[str] = []
+
+    @of_scenario
+    def title(o: Observation) -> str:
+        asked.append(o.scene.title)
+        return o.scene.title
+
+    scenarios = [scenario_of("bouncing-ball"), scenario_of("upright-block")]
+    for one in scenarios * 3:
+        motion = standing_still(one.scene)
+        assert title(Observation(scenario=one, trajectory=motion)) == one.scene.title
+    assert asked == [scenario.scene.title for scenario in scenarios]

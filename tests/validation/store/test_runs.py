@@ -11,7 +11,9 @@ import pytest
 
 from scenarios.scene import content_hash
 from tests.validation.store.made import MOMENT, case, failed, falling, info, measurement, result, scene
+from validation.records.case import Result
 from validation.records.outcome import Outcome
+from validation.records.simulation import Simulation
 from validation.store import Store, open_store
 from validation.store.errors import StoreError
 
@@ -178,3 +180,8 @@ def test_two_that_write_at_the_same_time_wait_for_each_other(where: str) -> None
         for s, run in zip((other, one, other, one), runs):
             s.save_results(run, [result(trajectory=falling(samples=20))])
         assert [len(one.results(run)) for run in runs] == [1, 1, 1, 1]
+
+
+def test_time_in_which_a_process_waits_for_a_core_is_none_of_its_steps() -> None:
+    waited = Simulation(outcome="completed", step_times=np.array([0.5, 1.5]), cpu_share=0.25)
+    assert Result.of(case=case(), simulation=waited).stepping_time == 0.5

@@ -141,6 +141,7 @@ RELATIONS = (
 )
 
 LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}
+LINK_WIDTH = 13  # numbers of a body that hangs on a joint: position, quaternion, spin, velocity
 CHECK_EVERY = 64  # steps between looks at the warning counters
 
 
@@ -205,6 +206,9 @@ class World(recorder.SceneWorld):
              start_turn(scene, link) if self.planar and link.slides else None)
             for link, q in zip(self.layout.links, self.layout.link_q)
         ]  # fmt: skip
+        self._hung_ids = [number for _, number, *_ in self._hung]
+        self._link_rows = np.zeros((len(self._hung), LINK_WIDTH))
+        self._link_velocities = [row[7:] for row in self._link_rows]
         self.set_state(*self.start)
 
     def step(self, *, watched: bool) -> None:
@@ -220,7 +224,7 @@ class World(recorder.SceneWorld):
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, at the state that the step starts from."""
         data, layout = self.data, self.layout
-        state = self._links() if layout.links else [part[0] for part in self.decode(self._bytes(), 1)]
+        state = [part[0] for part in self.decode(self._bytes() + self._links(), 1)]
         bodies, numbers = list(layout.body_id), list(layout.body_id.values())
         force, torque = wrenches_in_space(self.scene, data.time, *state)
         data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
@@ -239,36 +243,41 @@ class World(recorder.SceneWorld):
     def read(self) -> recorder.State:
         if self.steps % CHECK_EVERY == 0:
             _check_warnings(self.data)
-        return self._links() if self.layout.links else self._bytes()
+        return self._bytes() + self._links()
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
-        """Poses and twists of the bodies that hang on nothing; others are where they started."""
+        """Poses and twists of the bodies that hang on nothing, then of those that hang on joints."""
         coordinates, layout = self._qpos.size, self.layout
-        both = np.frombuffer(raw, np.float64).reshape(steps, coordinates + self._qvel.size)
+        rows = np.frombuffer(raw, np.float64).reshape(steps, -1)
+        both, links = np.split(rows, [coordinates + self._qvel.size], axis=1)
         q, v = both[:, :coordinates][:, layout.root_q], both[:, coordinates:][:, layout.root_v]
         if not self.planar:  # MuJoCo's spin is in body axes
             v = np.concatenate([v[..., :3], rotated(q[..., 3:], v[..., 3:])], axis=2)
-        return recorder.filled(self.start, np.concatenate([q, v], axis=2), layout.roots)
+        state = recorder.filled(self.start, np.concatenate([q, v], axis=2), layout.roots)
+        for (i, _, q_of, parent, turn), row in zip(self._hung, links.reshape(steps, -1, LINK_WIDTH).swapaxes(0, 1)):
+            if self.planar:
+                pose, twist = state
+                pose[:, i, :2] = row[:, :2]
+                turned = both[:, q_of] if turn is None else turn
+                pose[:, i, 2] = turned + (0.0 if parent is None else pose[:, parent, 2])
+                twist[:, i] = row[:, [10, 11, 9]]
+            else:
+                for part, (first, end) in zip(state, ((0, 3), (3, 7), (10, 13), (7, 10))):
+                    part[:, i] = row[:, first:end]
+        return state
 
-    def _links(self) -> list[Array]:
-        """One state, with bodies that hang on joints, whose poses MuJoCo derives."""
-        model, data, six = self.model, self.data, np.zeros(6)
-        state = [part[0] for part in self.decode(self._bytes(), 1)]
+    def _links(self) -> bytes:
+        """Position, quaternion, spin and velocity of each body that hangs on a joint, which MuJoCo derives."""
+        if not self._hung:
+            return b""
+        model, data, rows = self.model, self.data, self._link_rows
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_comVel(model, data)
-        for i, number, q, parent, turn in self._hung:
+        rows[:, :3], rows[:, 3:7] = data.xpos[self._hung_ids], data.xquat[self._hung_ids]
+        for number, six in zip(self._hung_ids, self._link_velocities):
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_BODY, number, six, 0)
-            if self.planar:
-                pose, twist = state
-                pose[i, :2] = data.xpos[number, :2]
-                turned = data.qpos[q] if turn is None else turn
-                pose[i, 2] = turned + (0.0 if parent is None else pose[parent, 2])
-                twist[i] = six[3], six[4], six[2]
-            else:
-                state[0][i], state[1][i] = data.xpos[number], data.xquat[number]
-                state[2][i], state[3][i] = six[3:], six[:3]
-        return state
+        return rows.tobytes()
 
     # --- abilities ---
 

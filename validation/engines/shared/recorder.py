@@ -287,7 +287,7 @@ class Recorder:
         self._sampled_steps: list[Indices] = []
         self._sampled_state: list[list[Array]] = [[] for _ in widths]
         self._digest = hashlib.sha256()
-        self._raw_given = False
+        self._raw_given = self._decoded = False
         self._contacts: list[tuple[NDArray[Any], ...]] = []
 
     def take(self, world: World) -> None:
@@ -295,7 +295,7 @@ class Recorder:
         raw = world.raw()
         state = world.read()
         if isinstance(state, bytes):
-            self.read_raw(state)
+            self.read_raw(state, raw)
         elif not isinstance(state, (tuple, list, np.ndarray)):
             raise AnswerError(f"read returned {state!r:.60} ({type(state).__name__}); it should be a tuple of arrays")
         else:
@@ -317,11 +317,14 @@ class Recorder:
             self._raw_given = True
             self._digest.update(raw if isinstance(raw, bytes) else np.ascontiguousarray(raw).tobytes())
 
-    def read_raw(self, raw: bytes) -> None:
-        """The state after a step as the engine holds it, for `decode` to read later; the hash is over it."""
+    def read_raw(self, row: bytes, raw: bytes | None = None) -> None:
+        """The state after a step as the engine holds it, for `decode` to read later; the hash is over `raw`, or it."""
         self._begin_sample()
-        self._raw_rows.append(raw)
+        self._raw_rows.append(row)
         self._filled += 1
+        if raw is not None:
+            self._raw_given = True
+            self._digest.update(raw)
 
     def _begin_sample(self) -> None:
         self._step += 1
@@ -377,9 +380,10 @@ class Recorder:
         filled = self._filled
         if self._raw_rows:
             assert self._decode is not None, "read_raw() needs a Recorder with decode"
-            self._raw_given = True
             raw = b"".join(self._raw_rows)
-            self._digest.update(raw)
+            self._decoded = True
+            if not self._raw_given:
+                self._digest.update(raw)
             decoded = self._decode(raw, len(self._raw_rows))
             self._check_shapes(decoded, (len(self._raw_rows), self._state[0].shape[1]))
             for array, part in zip(self._state, decoded):
@@ -387,7 +391,7 @@ class Recorder:
             self._raw_rows.clear()
         new = [array[:filled] for array in self._state]
         fresh = slice(0 if self._first == 0 else 2, filled)
-        if not self._raw_given:
+        if not self._raw_given and not self._decoded:
             for array in new:
                 self._digest.update(array[fresh].tobytes())
         step = self._first + np.arange(filled)

@@ -322,7 +322,7 @@ class Server:
 def answer_of(reply: bytearray) -> tuple[dict[str, Any], bytes]:
     """The one message in it. Raises GarbledError: an engine may have written into the pipe, too."""
     reader = Reader()
-    messages = reader.feed(bytes(reply))
+    messages = reader.feed(reply)
     if len(messages) != 1 or reader.rest:
         found = f"{len(messages)} answers and {reader.rest} bytes" if messages else "no whole answer"
         raise GarbledError(f"{found} in its pipe, where one answer should be" if reply else "")
@@ -364,6 +364,7 @@ def main() -> None:
     connection = socket.socket(fileno=descriptor)
     folder = own_folder(os.environ.get(MARK) or uuid.uuid4().hex)  # before an engine changes anything
     choice = None
+    gc.disable()  # what is imported stays
     try:
         choice = engines.engine_of(word)
         engine = engines.load_engine(choice)
@@ -388,6 +389,7 @@ def main() -> None:
         send(connection, {"error": failed["reason"], "outcome": failed["outcome"]})
         return
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # whatever the engine made of it: children are waited for
+    gc.enable()
     gc.collect()
     gc.freeze()  # children share these pages
     outlive_parent()

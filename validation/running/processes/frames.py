@@ -48,7 +48,7 @@ class Reader:
         """Bytes of a message that has not come whole."""
         return len(self._bytes)
 
-    def feed(self, data: bytes) -> list[tuple[dict[str, Any], bytes]]:
+    def feed(self, data: bytes | bytearray) -> list[tuple[dict[str, Any], bytes]]:
         """Raises GarbledError."""
         self._bytes += data
         messages = []
@@ -71,7 +71,8 @@ class Reader:
             raise GarbledError(f"it is not JSON: {one_line(str(error), 100)}") from None
         if not isinstance(header, dict):
             raise GarbledError(f"it begins with {header!r:.60}")
-        body = bytes(self._bytes[LENGTHS.size + header_length : end])
+        with memoryview(self._bytes) as whole:
+            body = bytes(whole[LENGTHS.size + header_length : end])
         del self._bytes[:end]
         return header, body
 

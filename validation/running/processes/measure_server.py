@@ -18,6 +18,8 @@ from typing import Any
 from validation.engines.shared.lifeline import die_with_parent
 from validation.running.processes.frames import ClosedError, Reader, receive, send
 
+RARELY = (50_000, 20, 20)  # thresholds of gc: a motion measured leaves hardly any cycles
+
 
 @lru_cache(maxsize=256)
 def catalogue_scenario(name: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
@@ -71,6 +73,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection = socket.socket(fileno=descriptor)
     reader = Reader()
+    gc.set_threshold(*RARELY)
     load()
     gc.freeze()
     send(connection, {})

@@ -160,7 +160,9 @@ def main() -> None:
     die_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle, also where it is a server's
     control = socket.socket(fileno=descriptor)
+    gc.disable()  # what is imported stays
     importlib.import_module(MODULES[0])
+    gc.enable()
     gc.collect()
     gc.freeze()  # servers share these pages
     while True:
