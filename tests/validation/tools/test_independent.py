@@ -65,7 +65,7 @@ def found_in_motions(change: Callable[[PlanarTrajectory], PlanarTrajectory]) -> 
     return (oracle for scene, motion in motions() for oracle in faults(scene, change(motion), "reference", {}))
 
 
-@pytest.mark.parametrize("strategy", [planar_scenes(), spatial_scenes(), forced.outlines()])
+@pytest.mark.parametrize("strategy", [planar_scenes(), spatial_scenes(), forced.outlines(), forced.compliant()])
 def test_what_is_measured_of_scattered_bodies_is_what_is_worked_out_a_second_time(strategy: Any) -> None:
     engine = Scattered()
     for scene in drawn(strategy):

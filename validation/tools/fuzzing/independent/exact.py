@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reference_engine.array_types import Array, Flags
+from reference_engine.array_types import Flags
 from scenarios.forces import Damping
 from scenarios.scene import Scene, colliding_pairs
-from validation.tools.fuzzing.independent.measured import is_isolated
+from validation.tools.fuzzing.independent.measured import elastic_contact, is_isolated
 from validation.tools.fuzzing.independent.motion import Motion
 
 SHARE = 1e-7
@@ -152,44 +152,17 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
         yield "energy lost", message, ()
 
 
-def elastic_energy(motion: Motion) -> Array:
-    """(S,) J, in compliant contacts of spheres, with one another and with planes: 2/5 c depth^2.5 (Hertz 1882).
-
-    c = 4/3 sqrt(r) / (1/c_a + 1/c_b), c_i = E_i / (1 - nu_i^2), 1/r the sum of both curvatures.
-    """
-    scene, total = motion.scene, np.zeros(len(motion.time))
-    given = scene.contact.compliant
-    if given is None:
-        return total
-    members = {member.name: member for member in (*scene.bodies, *scene.boundaries)}
-    for a, b in colliding_pairs(scene):
-        first, second = members[a], members[b]
-        radius = float(first.shape.radius)
-        x = motion.x[:, motion.names[a]]
-        if b in {body.name for body in scene.bodies}:
-            other = float(second.shape.radius)
-            depth = radius + other - np.linalg.norm(motion.x[:, motion.names[b]] - x, axis=1)
-            radius = 1.0 / (1.0 / radius + 1.0 / other)
-        else:
-            depth = radius - (x - np.array(second.point)) @ np.array(second.normal)
-        kinds = [given.material[str(member.material)] for member in (first, second)]
-        soft = sum((1.0 - kind.poisson_ratio**2) / kind.young_modulus for kind in kinds)
-        total += 0.4 * 4.0 / 3.0 * np.sqrt(radius) / soft * np.maximum(0.0, depth) ** 2.5
-    return total
-
-
 def compliant_energy(motion: Motion) -> Iterator[Broken]:
     """What compliant contacts hold counts; damping, friction and rolling resistance take some, and nothing gives any.
 
     Where the scene has none of these all of it is there; but for what meets too slowly to count as elastic.
     """
-    scene = motion.scene
+    scene, held = motion.scene, elastic_contact(motion)
     given = scene.contact.compliant
-    round_ones = all(body.shape.kind == "sphere" for body in scene.bodies)
-    if given is None or not round_ones or any(one.kind == "hollow-sphere" for one in scene.boundaries):
+    if given is None or held is None:
         return
-    E, m = motion.energy + elastic_energy(motion), float(motion.mass.sum())
-    size = float(motion.kinetic.sum(axis=1).max() + np.abs(E - E[0]).max() + elastic_energy(motion).max())
+    E, m = motion.energy + held[0], float(motion.mass.sum())
+    size = float(motion.kinetic.sum(axis=1).max() + np.abs(E - E[0]).max() + held[0].max())
     slow = max(pair.v_small for pair in given.pairs)
     gained, lost = float((E - np.minimum.accumulate(E)).max()), float((np.maximum.accumulate(E) - E).max())
     if gained > SHARE * size:
