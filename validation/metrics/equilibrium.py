@@ -30,6 +30,7 @@ from validation.metrics.observation import (
     bounding_radius,
     free,
     free_mass,
+    length,
     point_speed,
     size,
 )
@@ -52,6 +53,7 @@ LOWER = 1e-6  # of its radius; on its edge it is by 5e-5
 TILTS = 24
 WAYS = 8  # to roll in space
 SAMPLES = 9
+ROUND = frozenset({"sphere", "ellipsoid", "capsule"})  # may stand on a point
 MOST_SAMPLED = 12  # bodies
 
 
@@ -83,14 +85,24 @@ def never_slows(o: Observation) -> Flags:
     half, late = (int(np.searchsorted(o.time, share * o.time[-1])) for share in (0.5, 0.75))
     if not half < late < len(o.time) - 1:
         return none
-    before, after = (point_speed(o)[rows].mean(axis=0) for rows in (slice(half, late), slice(late, None)))
-    g = float(norm(o.gravity))
+    speed, g = _stopped_speed(o), float(norm(o.gravity))
+    before, after = (speed[rows].mean(axis=0) for rows in (slice(half, late), slice(late, None)))
     slower = 0.5 * LEAN * g * 0.25 * float(o.time[-1])
     found = free(o) & (after > REST_SPEED * np.sqrt(g * size(o))) & (after > before - slower)
     samples = np.linspace(half, len(o.time) - 1, SAMPLES).astype(int).tolist()
     if not found.any() or not all(is_in_equilibrium(o, sample, rolling=False) for sample in samples):
         return none
     return found
+
+
+def _stopped_speed(o: Observation) -> Array:
+    """(S, B) m/s: `point_speed` without the spin of round bodies about gravity: friction at a point lets it go on."""
+    speed = point_speed(o)
+    if o.is_planar:
+        return speed
+    turning = bounding_radius(o) * np.abs((o.trajectory.spin * _up(o)).sum(axis=2))
+    is_round = np.array([body.shape.kind in ROUND for body in o.scene.bodies])
+    return np.where(is_round, np.maximum(speed - turning, length(o.trajectory.velocity)), speed)
 
 
 def unbalanced(o: Observation) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scenarios.scene import Cylinder, Ellipsoid, HalfPlane, HalfSpace, SpatialBody
+from scenarios.scene import Box, Cylinder, Ellipsoid, HalfPlane, HalfSpace, SpatialBody
 from tests.validation.metrics.motions import (
     DT,
     G,
@@ -18,6 +18,7 @@ from tests.validation.metrics.motions import (
     plane,
     scenario,
     space,
+    spatial,
     still,
     times,
 )
@@ -183,3 +184,19 @@ def test_what_falls_over_or_rolls_has_a_cause_to_move():
     motion = planar(t, columns(2.0 * t, 0.5, -4.0 * t), columns(2.0 + 0.0 * t, 0.0, -4.0))
     outcomes = measure_with_outcomes(scenario(plane(rolls, boundaries=(GROUND,), duration=4.0)), motion)[1]
     assert "keeps moving" not in {one.kind for one in outcomes}
+
+
+@pytest.mark.parametrize(
+    ("shape", "keeps"), [(Ellipsoid(semi_axes=(0.5, 1.0, 0.02)), False), (Box(size=(1.0, 2.0, 0.04)), True)]
+)
+def test_what_spins_on_a_point_goes_on_and_on_a_face_slows_down(shape: Ellipsoid | Box, keeps: bool):
+    body = SpatialBody(
+        name="body", mass=1.0, friction=0.5, shape=shape, position=(0.0, 0.0, 0.02), spin=(0.0, 0.0, -1.0)
+    )
+    ground = HalfSpace(name="ground", friction=0.5)
+    t = times(4.0)
+    half = np.stack([np.cos(0.5 * t), 0.0 * t, 0.0 * t, -np.sin(0.5 * t)], axis=1)
+    still = np.tile([0.0, 0.0, 0.02], (len(t), 1))
+    motion = spatial(t, still, 0.0 * still, half, np.tile([0.0, 0.0, -1.0], (len(t), 1)))
+    outcomes = measure_with_outcomes(scenario(space(body, boundaries=(ground,), duration=4.0)), motion)[1]
+    assert ("keeps moving" in {one.kind for one in outcomes}) is keeps
