@@ -2,7 +2,8 @@
 
 Between two samples, h apart, forces are integrated by the trapezoid rule. It is off by no more than half of what they
 change by, times h, while they rise or fall; at an extreme by h^3 f''/12, where f'' is about (a/L + (v/L)^2) f of bodies
-of size L that move at v and accelerate at a, of which three times as much is allowed. What slips or meets for a
+of size L that move at v and accelerate at a, of which three times as much is allowed; f is at least what the momentum
+says, and a that of the lightest body, which may be a strut that turns under all others. What slips or meets for a
 moment between two samples is not seen at all: `UNSEEN`. `SHARE` is that of `exact`, of the size of what is compared.
 """
 
@@ -106,9 +107,12 @@ def _turned_over(motion: Motion) -> Array:
 def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) -> Iterator[Broken]:
     """changed: (S - 1,) N, by how much contact forces of the scene change between two samples."""
     h, m, own = np.diff(motion.time), motion.mass * cluster.which, _momenta(motion, cluster)
-    load = np.maximum(acts.size[1:], acts.size[:-1])
-    size, speed = _least_size(motion), own.size / m.sum()
-    bends = 0.25 * h**2 * (load / (m.sum() * size) + np.maximum(speed[1:], speed[:-1]) ** 2 / size**2)
+    weight, load = m.sum() * motion.gravity, np.maximum(acts.size[1:], acts.size[:-1])
+    needed = np.diff(own.linear, axis=0) / np.maximum(h, motion.trajectory.dt)[:, None] - weight
+    load = np.where(load > 0.0, np.maximum(load, np.linalg.norm(needed, axis=1)), 0.0)
+    size, speed, light = _least_size(motion), own.size / m.sum(), float(motion.mass[motion.free].min())
+    fastest = (np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max(axis=1)
+    bends = 0.25 * h**2 * (load / (light * size) + np.maximum(fastest[1:], fastest[:-1]) ** 2 / size**2)
     doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load, 0.0)  # N
     applied, torques = (part * cluster.which[:, None] for part in motion.applied)
     pulled = np.linalg.norm(applied, axis=2).sum(axis=1) + np.linalg.norm(torques, axis=2).sum(axis=1) / size
@@ -122,7 +126,6 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     rounding += STILL * m.sum() * (1.0 + float(speed.max()))
     if any(member.restitution for member in (*motion.scene.bodies, *motion.scene.boundaries)):
         rounding += FADING * (float(np.linalg.norm(m.sum() * motion.gravity)) + load)
-    weight = m.sum() * motion.gravity
     leaning = np.cross(np.einsum("b,sbi->si", m, motion.x), motion.gravity)
     centre = np.einsum("b,sbi->si", m, motion.x)
     for what, arm, value, acting, allowed in (
