@@ -21,7 +21,7 @@ from reference_engine.planar_model.external import accelerate
 STICKING_FACTOR = 4.0  # times the round-off of a rate: a slower slip is none
 JAMMED = 100.0  # the same, where no forces exist while it slips: they stop it within 1e-11 s
 MOST_CHANGE = 1e6  # of the energy that the least change has: more, and what is left out lies flat or jams
-MOST_GAIN = 1e6  # of the energy of the bounces: what stops them all changes no more, or some are not stopped
+MOST_GAIN = 1e12  # of the energy of the bounces: what stops them changes no more, or some are let go; piles have 1e6
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a contact on the point of parting
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the contacts are looked at again
 MOST_FADES = 8  # times at one time that bounces are left out; then they are not, because others contradict it
