@@ -64,28 +64,6 @@ def stage(y, h, row, K, free, out):
 
 
 @kernel
-def error_of(K, y, h, free, tolerance, floor):
-    """Of the step in units of tolerance (floor + |y|), from its thirteen rates; infinite where it ran away."""
-    fifth = third = 0.0
-    for q in range(free.shape[0]):
-        c, e5, e3 = free[q], 0.0, 0.0
-        for s in range(E_FIRST[0], E_FIRST[1]):
-            e5 += E[s] * K[E_COLUMN[s], c]
-        for s in range(E_FIRST[1], E_FIRST[2]):
-            e3 += E[s] * K[E_COLUMN[s], c]
-        scale = tolerance * (floor + abs(y[c]))  # not of the end: a step that runs away would excuse itself
-        fifth += (e5 / scale) ** 2
-        third += (e3 / scale) ** 2
-    total = fifth + 0.01 * third
-    if not total < 1e300:
-        return np.inf
-    error = 0.0
-    if total > 1e-200:  # below it the quotient would be one of underflows
-        error = h * fifth / np.sqrt(total * y.shape[0])
-    return error
-
-
-@kernel
 def write_dense(K, y, y_out, h, free, F):
     """The dense output of the step, from its sixteen rates."""
     for q in range(free.shape[0]):
@@ -101,23 +79,46 @@ def write_dense(K, y, y_out, h, free, F):
             F[3 + k, c] = h * total
 
 
-def steps_of(rate: Any) -> tuple[Any, Any]:
+def steps_of(rate: Any, allowed: Any) -> tuple[Any, Any]:
     """(attempt, complete), kernels for y' = rate(run, time, y, rate_out): a step of h seconds, and its dense output.
 
+    allowed: a kernel (run, y, h, c), the error that component c may have in a step of h seconds from y. Not by the
+    step's end: a step that runs away would excuse itself.
     work: has the rates `stages` (16, n), the first of which is there already, `dense` (7, n), and `state` (n,), where
     rates are asked for.
     """
 
     @kernel
-    def attempt(run, work, free, time, y, h, tolerance, floor, y_out):
-        """Returns the error in units of tolerance (floor + |y|)."""
+    def error_of(run, K, y, h, free):
+        """Of the step in units of what is allowed, from its thirteen rates; infinite where it ran away."""
+        fifth = third = 0.0
+        for q in range(free.shape[0]):
+            c, e5, e3 = free[q], 0.0, 0.0
+            for s in range(E_FIRST[0], E_FIRST[1]):
+                e5 += E[s] * K[E_COLUMN[s], c]
+            for s in range(E_FIRST[1], E_FIRST[2]):
+                e3 += E[s] * K[E_COLUMN[s], c]
+            scale = allowed(run, y, h, c)
+            fifth += (e5 / scale) ** 2
+            third += (e3 / scale) ** 2
+        total = fifth + 0.01 * third
+        if not total < 1e300:
+            return np.inf
+        error = 0.0
+        if total > 1e-200:  # below it the quotient would be one of underflows
+            error = h * fifth / np.sqrt(total * y.shape[0])
+        return error
+
+    @kernel
+    def attempt(run, work, free, time, y, h, y_out):
+        """Returns the error in units of what is allowed."""
         K = work.stages
         for s in range(1, STAGES):
             stage(y, h, s, K, free, work.state)
             rate(run, time + C[s] * h, work.state, K[s])
         stage(y, h, STAGES, K, free, y_out)
         rate(run, time + h, y_out, K[STAGES])
-        return error_of(K, y, h, free, tolerance, floor)
+        return error_of(run, K, y, h, free)
 
     @kernel
     def complete(run, work, free, time, y, h, y_out):

@@ -85,6 +85,7 @@ class Work(Structure):
     stages: Array = of_shape(16, "n")
     state: Array = of_shape("n")
     end: Array = of_shape("n")
+    blurred: Array = of_shape("n")  # of a rate, by the round-off of gaps, the most in this step
     dense: Array = of_shape(7, "n")
     bernstein: Array = of_shape(8, "n")
     bracket: Array = of_shape(2)  # parts of the step before and after a change of the contact set

@@ -12,7 +12,11 @@ from reference_engine.compiler.kernels import kernel
 from reference_engine.compliant import contacts
 from reference_engine.compliant import layout as col
 from reference_engine.dop853 import steps_of
+from reference_engine.geometry.spatial_shapes import HALF_SPACE
 from reference_engine.vectors import along, cross, dot, length, minus, plus, row, set_three, three, times
+
+EPSILON = 2.0**-52
+ROUNDED = 32.0  # a dozen roundings make up the gap of a turned corner; the weights of the error have the norm 2.2
 
 
 @kernel
@@ -59,21 +63,51 @@ def contact_force(model, contact_set, work, y, k):
 
 
 @kernel
+def force_blur(model, work, k):
+    """N, by which round-off blurs the normal force of candidate k, whose gap is in work.found: the gap's own times the
+    stiffness there, d (c delta^1.5) / d delta."""
+    posed, extent = model.posed, 0.0
+    for side in range(2):
+        i = model.pair[k, side]
+        extent += length(row(posed.centre, i))
+        extent += posed.bounding_radius[i] if posed.kind[i] != HALF_SPACE else length(row(posed.plane_point, i))
+    depth = max(0.0, -work.found[col.DISTANCE])
+    return ROUNDED * EPSILON * extent * 1.5 * model.law[k, col.STIFFNESS] * np.sqrt(depth)
+
+
+@kernel
 def add_contact(model, contact_set, work, y, k, out):
     """Adds what the contact at candidate k, whose gap is in work.found, does to both bodies."""
     p, q = model.pair[k, 0], model.pair[k, 1]
     arms = contacts.contact_arms(model, work, p, q)
     force, torque, lost = contact_force(model, contact_set, work, y, k)
-    out[y.shape[0] - 1] += lost
+    last = y.shape[0] - 1
+    out[last] += lost
+    blur = force_blur(model, work, k)
+    velocity = contacts.relative_velocity(work, y, p, q, arms)
+    work.blurred[last] = max(work.blurred[last], blur * length(velocity))
     for side in range(2):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
         at = col.STATE_SIZE * i
         moment = plus(cross(arms[side], force), torque)
+        for c in range(3):
+            linear, angular = at + col.V + c, at + col.SPIN + c
+            work.blurred[linear] = max(work.blurred[linear], blur / model.mass[i])
+            work.blurred[angular] = max(work.blurred[angular], blur * length(arms[side]) / model.greatest[i])
         set_three(out, at + col.V, along(three(out, at + col.V), sign / model.mass[i], force))
         set_three(out, at + col.SPIN, along(three(out, at + col.SPIN), sign / model.greatest[i], moment))
 
 
-attempt_frozen, complete_frozen = steps_of(rate)
+@kernel
+def allowed(run, y, h, c):
+    """Error of component c in a step of h seconds: m, m/s, rad/s, J.
+
+    What is asked for, and what the arithmetic leaves: a stiff contact makes of the round-off of a gap, which no shorter
+    step takes away, a force that a light body feels."""
+    return run.rule.tolerance * (run.rule.floor + abs(y[c])) + h * run.work.blurred[c]
+
+
+attempt_frozen, complete_frozen = steps_of(rate, allowed)
 
 
 @kernel
@@ -82,9 +116,11 @@ def attempt(run, h):
 
     infinite where the step cannot be made.
     """
-    work, rule, y = run.work, run.rule, run.loop.y
+    work, y = run.work, run.loop.y
+    for c in range(y.shape[0]):
+        work.blurred[c] = 0.0
     rate(run, 0.0, y, work.stages[0])
-    error = attempt_frozen(run, work, work.components, 0.0, y, h, rule.tolerance, rule.floor, work.end)
+    error = attempt_frozen(run, work, work.components, 0.0, y, h, work.end)
     if error <= 1.0:
         complete_frozen(run, work, work.components, 0.0, y, h, work.end)
     return error

@@ -16,6 +16,7 @@ from reference_engine.elementary import squared
 from reference_engine.errors import CompliantError
 from reference_engine.events import doubled
 from reference_engine.geometry.mpr import mpr_work
+from reference_engine.geometry.spatial_shapes import corners_and_rims
 from reference_engine.rotation import matrices
 
 FINEST_TOLERANCE = 1e-15
@@ -151,7 +152,8 @@ def simulate_compliant(
 def why_not(end: int, world: CompliantWorld, settings: CompliantSettings, run: Arrays) -> str:
     """Why the motion cannot go on."""
     loop, time, in_contact = run.loop, run.loop.now[col.TIME], np.flatnonzero(run.contact_set.member)
-    named = list(dict.fromkeys(tuple(world.body_name(i) for i in run.model.pair[k]) for k in in_contact))
+    pairs = list(dict.fromkeys(tuple(int(i) for i in run.model.pair[k]) for k in in_contact))
+    named = [tuple(map(world.body_name, pair)) for pair in pairs]
     tried, refused = loop.counters[col.STEPS] + loop.counters[col.REFUSED], loop.counters[col.REFUSED]
     match end:
         case col.ONE_CENTRE:
@@ -162,10 +164,14 @@ def why_not(end: int, world: CompliantWorld, settings: CompliantSettings, run: A
         case col.TOO_MANY:
             return f"max_steps: more than {settings.max_steps} by {time:g} s, with contacts {named}"
         case col.CRAWLS:
-            return (
-                f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; "
-                "where flat sides or edges meet, their one point jumps from corner to corner (not on a half-space)"
+            straight = [len(corners_and_rims(body.shape)) > 1 for body in world.bodies]
+            lines = [names for names, (p, q) in zip(named, pairs) if straight[p] and straight[q]]
+            cause = (
+                f"flat sides or edges of {lines} may meet, whose one point jumps from corner to corner"
+                if lines
+                else f"tolerance {settings.tolerance:g}, the error asked of a step, is too small; ask for a larger one"
             )
+            return f"no end in sight at {time:g} s: {refused} of {tried} steps refused, with contacts {named}; {cause}"
     return f"time stands still at {time:.17g} s with steps of {loop.now[col.STEP]:g} s"
 
 

@@ -20,7 +20,14 @@ REACHED = 1e-12  # likewise, where the search for the touch ends
 MOST_ITERATIONS = 500
 FEW = 0.1  # of a radian of the swing on a band
 
-attempt_with_contacts, complete_with_contacts = dop853.steps_of(rate)
+
+@kernel
+def allowed(run, y, h, c):
+    """Error of component c in a step of h seconds: m, m/s, rad, rad/s."""
+    return run.rule.tolerance[0] * (1.0 + abs(y[c]))
+
+
+attempt_with_contacts, complete_with_contacts = dop853.steps_of(rate, allowed)
 
 
 @kernel
@@ -35,7 +42,7 @@ def attempt(run, h):
         fall(model, loop.y, h, work.stages, loop.end)
     else:
         divide_active(run)
-        error = attempt_with_contacts(run, work, model.free, time, loop.y, h, run.rule.tolerance[0], 1.0, loop.end)
+        error = attempt_with_contacts(run, work, model.free, time, loop.y, h, loop.end)
     copy(loop.end, work.landing)
     return error
 
