@@ -20,8 +20,9 @@ from validation.engines.pymunk.adapter import Pymunk
 from validation.running.options import RunError
 from validation.running.processes.pool import Pool
 from validation.tools.fuzzing.drawing import Given, draw, options_of, scenes_for
+from validation.tools.fuzzing.fault import Fault
 from validation.tools.fuzzing.oracles import depth_at_start
-from validation.tools.fuzzing.search import Fault, Fuzzer, with_options
+from validation.tools.fuzzing.search import Fuzzer, with_options
 
 DISC = PlanarBody(name="disc", shape=Disc(radius=0.5), mass=1.0)
 PLUGINS = Path(__file__).parents[2] / "plugins"

@@ -33,10 +33,11 @@ from validation.running.processes.pool import Pool
 from validation.store import StoredFind, open_store
 from validation.tools.fuzzing import search as fuzzing
 from validation.tools.fuzzing.drawing import BATCH, draw
+from validation.tools.fuzzing.fault import Fault, Trial
 from validation.tools.fuzzing.finds import Replayed, corpus_of, is_found_by
 from validation.tools.fuzzing.interrupt import ctrl_c_calls
 from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.search import Fault, Fuzzer, Search, Trial, resolving, was_starved
+from validation.tools.fuzzing.search import Fuzzer, Search, resolving, was_starved
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 

@@ -21,11 +21,12 @@ from validation.running.runner import Limits
 from validation.store import Store, StoredFind
 from validation.tools.fuzzing.comparing import broken_by
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
+from validation.tools.fuzzing.fault import Fault
 from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.issue import issue_of
 from validation.tools.fuzzing.scripts.parts import ScriptError
-from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fault, Fuzzer, Search, with_options
+from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fuzzer, Search, with_options
 
 STORED = [field.name for field in fields(Fault) if field.name not in ("options", "size", "begun")]
 """Of a fault; its options are in the name of the engine."""

@@ -6,9 +6,8 @@ another, several at once.
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -20,14 +19,14 @@ from validation.engines import EngineChoice, engine_of
 from validation.engines.relations import Relation
 from validation.records.outcome import outcome_of
 from validation.records.simulation import Simulation
-from validation.records.stored import involved
 from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
 from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, Comparisons, Counts
-from validation.tools.fuzzing.comparison import Asked, Compared, is_of_a_pair
+from validation.tools.fuzzing.comparison import Asked, Compared
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
+from validation.tools.fuzzing.fault import SIMPLER, Fault, Trial, fault_in
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.interrupt import ctrl_c_calls
 from validation.tools.fuzzing.oracles import (
@@ -41,42 +40,16 @@ from validation.tools.fuzzing.oracles import (
     unmeasured,
 )
 from validation.tools.fuzzing.pairs import Relations, compare_by_steps, compare_with_twin, typed
-from validation.tools.fuzzing.simpler import simpler_trials
 
 RESOLVING = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 ASLEEP = 0.02  # of a core
 AS_LARGE = 0.5  # of the size at first: what is shrunk is no fault that is only just one
 MOST_TRIES = 400  # simpler scenes for one fault
+SHRINKING = 0.25  # of the time, at its end: for what is found there is no other time
 WHOLE = 1000  # faults: as many as there are
 
-Trial = tuple[Scene, float, Options]  # time step, s, and settings beside those of the search
 Key = tuple[str, float, Options]  # content hash of a scene
 Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """A law that an engine broke in a scene."""
-
-    oracle: str  # one of ORACLES, or of a relation (`comparison.oracle_of`)
-    message: str  # with values
-    scene: Scene
-    dt: float
-    seed: int  # of its batch
-    bodies: tuple[str, ...] = ()  # and boundaries, of which it is broken; (): of the scene as a whole
-    options: Options = ()  # settings of the engine beside those of the search
-    size: float = 1.0  # of what is tolerated
-    begun: Scene | None = None  # of a single step that is wrong: the scene from the state that it is taken from
-
-    @property
-    def kinds(self) -> Counter[str]:
-        """Of what it is broken by: with the oracle they name the cause; of two ways that differ the oracle alone."""
-        return Counter() if is_of_a_pair(self.oracle) else involved(self.scene, self.bodies)
-
-    def is_of(self, known: "Fault") -> bool:
-        """Whether the cause may be that of a shrunk one: it breaks the same law with what that needs."""
-        needed, given = ({name for name, _ in one.options} for one in (known, self))
-        return self.oracle == known.oracle and known.kinds <= self.kinds and needed <= given
 
 
 @dataclass(slots=True, kw_only=True)
@@ -163,11 +136,13 @@ class Fuzzer:
         self.search.stopped, self.deadline = True, -math.inf
 
     def _faults_of(self, seed: int) -> list[Fault]:
-        """In the scenes of this seed, as they were drawn; simulated while others are drawn."""
+        """In the scenes of this seed, as they were drawn, those with the fewest bodies first; simulated while others
+        are drawn. In the last part of the time the first fault ends the batch, so that it can be shrunk."""
         trials: list[Trial] = []
 
         def simulate(drawn: tuple[Scene, Options], dt: float) -> None:
-            if not self.is_over:
+            nears_end = self.clock() >= self.deadline - SHRINKING * self.seconds
+            if not self.is_over and not (nears_end and any(self._verdicts.values())):
                 scene, options = drawn
                 trials.append((scene, resolving(scene, dt), options))
                 self._ask(trials[-1])
@@ -177,31 +152,33 @@ class Fuzzer:
         self._hear_all()
         found = [(trial, self._verdicts.get(_key(trial), {})) for trial in trials]
         self.search.failing += sum(bool(broken) for _, broken in found)
-        return [_fault(next(iter(broken.values())), trial, seed) for trial, broken in found if broken]
+        faults = [fault_in(next(iter(broken.values())), trial, seed) for trial, broken in found if broken]
+        return sorted(faults, key=lambda fault: (len(fault.scene.bodies), len(fault.scene.joints)))
 
     def shrunk(self, fault: Fault) -> Fault:
-        """The simplest scene that breaks the same law, as far as the time and `MOST_TRIES` go."""
+        """The simplest scene that breaks the same law, as far as the time and `MOST_TRIES` go: by one kind of
+        simplification after another, each until it finds no more, until none does."""
         self._verdicts.clear()
         self._tries, self._shrunk = MOST_TRIES, fault
-        least = AS_LARGE * fault.size
-        while (simpler := self._simpler(fault, least)) is not None:
-            fault = simpler
+        least, before = AS_LARGE * fault.size, None
+        while fault is not before:
+            before = fault
+            for trials_of in SIMPLER:
+                while (simpler := self._simpler(trials_of(fault), fault, least)) is not None:
+                    fault = simpler
         self._shrunk = None
         return fault
 
-    def _simpler(self, fault: Fault, least: float) -> Fault | None:
+    def _simpler(self, trials: Iterator[Trial], fault: Fault, least: float) -> Fault | None:
         """The first of the simpler scenes that breaks the law by as much, too; None where none does, or the time is
         over."""
-        trials = _simpler_trials(fault)
-        while some := list(islice(trials, self.pool.at_once(self.limits.workers))):
+        while not self.is_over and self._tries > 0 and (some := list(islice(trials, self._at_once))):
             self._tries -= len(some)
             for trial, broken in zip(some, self._judge(some)):
                 if fault.oracle in broken and broken[fault.oracle].size >= least:
-                    simpler = _fault(broken[fault.oracle], trial, fault.seed)
+                    simpler = fault_in(broken[fault.oracle], trial, fault.seed)
                     if self.stays(simpler):
                         return simpler
-            if self._tries <= 0 or self.is_over:
-                break
         return None
 
     def stays(self, fault: Fault) -> bool:
@@ -238,10 +215,14 @@ class Fuzzer:
         self._open[number] = trial, None
 
     @property
+    def _at_once(self) -> int:
+        return self.pool.at_once(self.limits.workers)
+
+    @property
     def _free(self) -> int:
         """How many more simulations may run now."""
         running = len(self.comparisons.open) + sum(motion is None for _, motion in self._open.values())
-        return self.pool.at_once(self.limits.workers) - running
+        return self._at_once - running
 
     @property
     def _time_left(self) -> Limits:
@@ -360,23 +341,8 @@ def _key(trial: Trial) -> Key:
     return content_hash(trial[0]), *trial[1:]
 
 
-def _simpler_trials(fault: Fault) -> Iterator[Trial]:
-    """From the state from which it is seen at once, and without options first."""
-    if fault.begun is not None and content_hash(fault.begun) != content_hash(fault.scene):
-        yield fault.begun, fault.dt, fault.options
-    for i in range(len(fault.options)):
-        yield fault.scene, fault.dt, fault.options[:i] + fault.options[i + 1 :]
-    for scene, dt in simpler_trials(fault.scene, fault.dt, fault.bodies):
-        yield scene, dt, fault.options
-
-
 def with_options(choice: EngineChoice, options: Options) -> EngineChoice:
     return replace(choice, overrides={**choice.overrides, **dict(options)})
-
-
-def _fault(violation: Violation, trial: Trial, seed: int) -> Fault:
-    found = {one.name: getattr(violation, one.name) for one in fields(violation)}
-    return Fault(scene=trial[0], dt=trial[1], options=trial[2], seed=seed, **found)
 
 
 def resolving(scene: Scene, dt: float) -> float:

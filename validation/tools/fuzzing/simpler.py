@@ -15,59 +15,53 @@ from typing import Any
 import numpy as np
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import Scene, content_hash, parse_scene, write_scene
-from scenarios.scene_error import SceneError
+from scenarios.scene import Scene, content_hash, write_scene
 from scenarios.strategies import ORIENTATIONS
 from validation.metrics.equilibrium import at_start
 from validation.metrics.joint_gap import joint_gap
+from validation.tools.fuzzing.fewer import (
+    TIES,
+    of_bodies,
+    scene_of,
+    varied,
+    without_one_but_longer,
+    without_one_but_settled,
+)
 from validation.tools.fuzzing.oracles import depth_at_start
 from validation.tools.fuzzing.tied import parting_speed, tied_to, way, without_a_link
 
 Data = dict[str, Any]
-Trial = tuple[Scene, float]  # a scene and its time step, s
-Simplification = Callable[[Data], Iterator[Data]]
-STEP = 1.0 / 240.0  # s, the simplest
+Change = Callable[[Data], Iterator[Data]]
+Simplification = Callable[[Data, Collection[str]], Iterator[Data]]
 SAME_DEPTH = 1e-9  # m
 SAME_GAP, SAME_SPEED = 1e-9, 1e-9  # m and m/s, of joints
-TIES = ("joints", "springs", "thrusters")
 DURATIONS = (0.25, 0.5, 1.0)  # s: long enough to be seen
 DIGITS = (0, 1, 2)  # behind the point: positions, m
 COEFFICIENTS = ("friction", "restitution")
 LENGTHS = ("radius", "length", "size", "semi_axes")  # of shapes
 
 
-def simpler_trials(scene: Scene, dt: float, about: Collection[str] = ()) -> Iterator[Trial]:
-    """Each in one way simpler than the scene with its time step, s; in the order in which they should be tried.
+def simplified(scene: Scene, simplify: Simplification, about: Collection[str] = ()) -> Iterator[Scene]:
+    """Each in one way simpler than the scene, in the order in which they should be tried.
 
-    `about`: names of the bodies of which a law is broken, if it is one of some.
+    `simplify`: one of SIMPLIFICATIONS; `about`: names of the bodies of which a law is broken, if it is one of some.
     """
     start: Data = json.loads(write_scene(scene, indent=None))
     depth, seen = depth_at_start(scene), {content_hash(scene)}
     gap, speed = gap_at_start(scene), parting_speed(start)
-    removals = (_with_few(start, about), *(removed(start) for removed in REMOVALS))
-    for simplified in (*removals, *(simplify(start) for simplify in (_shorter, *SIMPLIFICATIONS))):
-        for data in simplified:
-            found = _scene_of(data)
-            if found is None or content_hash(found) in seen:
-                continue
-            seen.add(content_hash(found))
-            is_met = gap_at_start(found) <= gap + SAME_GAP and parting_speed(data) <= speed + SAME_SPEED
-            if is_met and depth_at_start(found) <= depth + SAME_DEPTH:
-                yield found, dt
-    if dt != STEP:
-        yield scene, STEP
+    for data in simplify(start, about):
+        found = scene_of(data)
+        if found is None or content_hash(found) in seen:
+            continue
+        seen.add(content_hash(found))
+        is_met = gap_at_start(found) <= gap + SAME_GAP and parting_speed(data) <= speed + SAME_SPEED
+        if is_met and depth_at_start(found) <= depth + SAME_DEPTH:
+            yield found
 
 
 def gap_at_start(scene: Scene) -> float:
     """m: how far the worst joint starts from being met."""
     return joint_gap(at_start(scenario_from_scene("fuzzed", scene))) or 0.0
-
-
-def _scene_of(data: Data) -> Scene | None:
-    try:
-        return parse_scene(data)
-    except SceneError:
-        return None
 
 
 def _with_body(data: Data, i: int, **fields: Any) -> Data:
@@ -84,18 +78,18 @@ def _with_few(data: Data, about: Collection[str]) -> Iterator[Data]:
     names, joints = [body["name"] for body in data["bodies"]], data.get("joints", [])
     asked = [name for name in names if name in about]
     if asked:
-        yield _of_bodies(data, asked)
-        yield _of_bodies(data, {*asked, *chain(*(way(joints, a, b) for a, b in combinations(asked, 2)))})
+        yield of_bodies(data, asked)
+        yield of_bodies(data, {*asked, *chain(*(way(joints, a, b) for a, b in combinations(asked, 2)))})
     for name in names:
-        yield _of_bodies(data, tied_to(name, joints))
+        yield of_bodies(data, tied_to(name, joints))
     parts = 2
     while parts < len(names):
         edges = [round(k * len(names) / parts) for k in range(parts + 1)]
         some = [names[first:last] for first, last in pairwise(edges)]
         for part in some:
-            yield _of_bodies(data, part)
+            yield of_bodies(data, part)
         for part in reversed(some):
-            yield _of_bodies(data, [name for name in names if name not in part])
+            yield of_bodies(data, [name for name in names if name not in part])
         parts *= 2
 
 
@@ -103,27 +97,17 @@ def _without_a_body(data: Data) -> Iterator[Data]:
     """Nor what ties it to others."""
     names = [body["name"] for body in data["bodies"]]
     for one in reversed(names):
-        yield _of_bodies(data, [name for name in names if name != one])
+        yield of_bodies(data, [name for name in names if name != one])
 
 
 def _without_two(data: Data) -> Iterator[Data]:
     """Where each alone is needed to balance the other."""
     names = [body["name"] for body in data["bodies"]]
     for two in combinations(reversed(names), 2):
-        yield _of_bodies(data, [name for name in names if name not in two])
+        yield of_bodies(data, [name for name in names if name not in two])
 
 
-def _of_bodies(data: Data, names: Collection[str | None]) -> Data:
-    """These alone, with what ties them to one another or to the world."""
-    other = data | {"bodies": [one for one in data["bodies"] if one["name"] in names]}
-    for tie in TIES:
-        if tie in data:
-            ends = ({one.get("a"), one.get("b"), one.get("body")} - {None} for one in data[tie])
-            other[tie] = [one for one, named in zip(data[tie], ends) if named <= set(names)]
-    return other
-
-
-def _without_one(what: str) -> Simplification:
+def _without_one(what: str) -> Change:
     def without(data: Data) -> Iterator[Data]:
         for i in reversed(range(len(data.get(what, ())))):
             yield data | {what: [*data[what][:i], *data[what][i + 1 :]]}
@@ -131,11 +115,12 @@ def _without_one(what: str) -> Simplification:
     return without
 
 
-REMOVALS = (
-    *(_without_a_body, without_a_link),
-    *(_without_one(what) for what in (*TIES, "boundaries")),
-    _without_two,
-)
+def _with_one_fixed(data: Data) -> Iterator[Data]:
+    """In place of one that moves."""
+    for i, body in enumerate(data["bodies"]):
+        if not body["fixed"]:
+            still = {part: _like(body[part], 0.0 * np.atleast_1d(body[part])) for part in ("velocity", "spin")}
+            yield _with_body(data, i, fixed=True, mass=None, inertia=None, **still)
 
 
 def _shorter(data: Data) -> Iterator[Data]:
@@ -157,7 +142,7 @@ def _all_at_rest(data: Data) -> Iterator[Data]:
     }
 
 
-def _at_rest(field: str) -> Simplification:
+def _at_rest(field: str) -> Change:
     """One body without this velocity, then without one of its components."""
 
     def simplified(data: Data) -> Iterator[Data]:
@@ -198,7 +183,7 @@ def _unit_mass(data: Data) -> Iterator[Data]:
             yield _with_body(data, i, mass=1.0)
 
 
-def _rounded(field: str) -> Simplification:
+def _rounded(field: str) -> Change:
     """Of one body, in fewer digits."""
 
     def simplified(data: Data) -> Iterator[Data]:
@@ -233,12 +218,20 @@ def _significant(number: float, digits: int) -> float:
     return round(number, digits - 1 - math.floor(math.log10(number)))
 
 
-SIMPLIFICATIONS = (
-    _all_at_rest,
+def _of_all(change: Change) -> Simplification:
+    """Whatever the law is broken of."""
+    return lambda data, about: change(data)
+
+
+CHANGES: tuple[Change, ...] = (
+    *(_without_a_body, without_a_link, without_one_but_longer, varied),
+    *(_without_one(what) for what in (*TIES, "boundaries")),
+    *(_without_two, without_one_but_settled),
+    *(_shorter, _with_one_fixed, _all_at_rest),
     *(_at_rest(field) for field in ("velocity", "spin")),
-    _turned_simply,
-    _without_coefficient,
-    _unit_mass,
+    *(_turned_simply, _without_coefficient, _unit_mass),
     *(_rounded(field) for field in ("velocity", "spin", "position", "angle")),
     _round_shape,
 )
+SIMPLIFICATIONS: tuple[Simplification, ...] = (_with_few, *map(_of_all, CHANGES))
+"""The largest first."""
