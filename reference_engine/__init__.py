@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         UnresolvedContact,
         EndlessEventsError,
         PainleveError,
+        SingularPositionError,
         ContactForceError,
         SpatialWorldError,
     )

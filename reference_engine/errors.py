@@ -16,6 +16,8 @@ class ContactForceError(RuntimeError):
 class DocumentedLimit(RuntimeError):  # noqa: N818  says what it is without the word
     """A limit that the engine's documents state (docs/fuzzing.md): it ends the motion, in place of going on wrongly."""
 
+    proven = False  # whether each such error comes with a proof that no motion goes on; else the engine gives up
+
 
 class WorldError(ValueError):
     """The world as given is not one that can be simulated: which field, which value, what is allowed."""
@@ -35,12 +37,35 @@ class EndlessEventsError(UnresolvedContact, DocumentedLimit):
     """Impacts one after another without end, too many events, or forces that grow until no step is short enough."""
 
 
+class SingularPositionError(ContactForceError, DocumentedLimit):
+    """No contact forces, or impulses, exist because contacts and joints contradict one another, whatever friction does.
+
+    Proven; of impulses as far as a million times those that the speeds would ask for elsewhere.
+    Their normals depend on each other: weights y (y >= 0 at contacts) give a sum of gaps that no force accelerates. Its
+    acceleration would have to be 0 or more, and by the speeds it is not. Two links side by side that meet at the very
+    height of their pins are such a case: impulses know speeds, not how gaps curve, and leave speeds that no motion has.
+    """
+
+    proven = True
+
+    def __init__(self, *, time: float, bodies: tuple[str, str], breach: float, of_forces: bool = True) -> None:
+        what, unit = ("contact forces", "m/s^2") if of_forces else ("impulses", "m/s")
+        super().__init__(
+            f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r} among others: no {what} exist in a "
+            f"singular position: contacts and joints contradict one another by {breach:.3g} {unit} at least",
+            residual=breach,
+        )  # fmt: skip
+        self.time, self.bodies, self.breach = time, bodies, breach
+
+
 class PainleveError(ContactForceError, DocumentedLimit):
-    """No contact forces exist because a contact slides with friction (Painleve 1895); an impact without approach would.
+    """No contact forces exist because a contact slides with friction (Painleve 1895): proven. An impact would.
 
     A force f at the contact accelerates its gap by p f + b with p <= 0 and b < 0: pressing harder makes it go in
     faster.
     """
+
+    proven = True
 
     def __init__(self, *, time: float, bodies: tuple[str, str], p: float, b: float) -> None:
         super().__init__(

@@ -117,7 +117,8 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
                     return common | {"seconds": spent} | found
                 beside.append(f"{fault.oracle}: {fault.message}")
                 fuzzer.known = [*fuzzer.known, fault]
-    return common | {"seconds": spent, "tried": sum(fuzzer.search.tried for fuzzer in fuzzers)}
+    counts = {name: sum(getattr(one.search, name) for one in fuzzers) for name in ("tried", "declined", "given_up")}
+    return common | {"seconds": spent} | counts
 
 
 def described(fault: Any, engine: str, profile: str) -> dict[str, Any]:
@@ -161,7 +162,8 @@ def row(name: str, found: Mapping[str, Any]) -> str:
         return f"{name:34}ERROR     {found['error']}"
     beside = f"; beside: {'; '.join(found['beside'])}" if found["beside"] else ""
     if "oracle" not in found:
-        return f"{name:34}nothing   {found['seconds']:6.0f} s, {found['tried']} scenes{beside}"
+        counts = f"{found['tried']} scenes, {found['declined']} declined ({found['given_up']} given up)"
+        return f"{name:34}nothing   {found['seconds']:6.0f} s, {counts}{beside}"
     bodies = "1 body" if found["bodies"] == 1 else f"{found['bodies']} bodies"
     engine, law = (
         found["engine"].replace("validation.tools.fuzzing.scattered.", ""),

@@ -105,6 +105,23 @@ def face_points(posed, i, q, dx, dy, side):
 
 
 @kernel
+def nearer_end(posed, i, q, j, dx, dy):
+    """Vertex j of piece q, or a neighbour as deep to round-off that is nearer to the middle of edge i of the other."""
+    (q0, q1), (x, y, nx, ny), corner = vertices(posed, q), edge(posed, i), posed.corner
+    round_off, nearest, least, deepest = NO_GAP * (abs(dx) + abs(dy)), j, np.inf, 0.0
+    for turn in range(3):
+        k = j + (turn + 1) % 3 - 1  # j itself, the one after, the one before
+        k = q1 - 1 if k < q0 else q0 if k == q1 else k
+        rx, ry = corner[k, 0] + dx - x, corner[k, 1] + dy - y
+        height, off = rx * nx + ry * ny, abs(ry * nx - rx * ny - 0.5 * posed.edge_length[i])
+        if turn == 0:
+            deepest = height
+        if height <= deepest + round_off and off < least:
+            nearest, least = k, off
+    return nearest
+
+
+@kernel
 def polygon_polygon(posed, p, q, dx, dy, cutoff, points):
     """Convex pieces; d from the centre of p to that of q.  One pair of nearest points, or the manifold (points = 2)."""
     row = posed.row
@@ -116,7 +133,8 @@ def polygon_polygon(posed, p, q, dx, dy, cutoff, points):
         return 0
     side = 1 if s_p >= s_q else -1
     gap = max(s_p, s_q)
-    if gap > NO_GAP * (abs(dx) + abs(dy)):  # else two corners have no direction from one to the other
+    apart = gap > NO_GAP * (abs(dx) + abs(dy))
+    if apart:  # else two corners have no direction from one to the other
         best = nearest_features(posed, p, q, dx, dy, 1, np.inf)
         best = nearest_features(posed, q, p, -dx, -dy, -1, best)
         if best >= cutoff:
@@ -127,12 +145,16 @@ def polygon_polygon(posed, p, q, dx, dy, cutoff, points):
         count = face_points(posed, i, q, dx, dy, 1)
     else:
         count = face_points(posed, i_q, p, -dx, -dy, -1)
-    if count == 0:  # round-off at the end of an edge: the corner itself
+    if count == 0 and apart:  # faces end to end, or nearly so: the two corners that are there already
+        return 1
+    if count == 0:  # round-off at the end of an edge: the corner there
         if side > 0:
+            j = nearer_end(posed, i, q, j, dx, dy)
             nx, ny = posed.normal[i, 0], posed.normal[i, 1]
             qx, qy = posed.corner[j, 0] + dx, posed.corner[j, 1] + dy
             write(row, 0, gap, nx, ny, qx - gap * nx, qy - gap * ny, qx, qy)
         else:
+            j_q = nearer_end(posed, i_q, p, j_q, -dx, -dy)
             nx, ny = -posed.normal[i_q, 0], -posed.normal[i_q, 1]
             px, py = posed.corner[j_q, 0], posed.corner[j_q, 1]
             write(row, 0, gap, nx, ny, px, py, px + gap * nx, py + gap * ny)

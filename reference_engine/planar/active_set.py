@@ -96,6 +96,7 @@ def resting_island(run, n, s, still, slip_tolerance, neutral, diverges):
             answer.mode[m] = active.id[was, col.GUESS]
             answer.f[2 * m], answer.f[2 * m + 1] = active.value[was, col.FORCE_N], active.value[was, col.FORCE_T]
         m += 1
+    run.loop.counters[col.WHY_ROWS] = m
     load(run, m)
     for r in range(m):
         k = event.of[r]

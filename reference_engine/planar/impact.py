@@ -29,6 +29,7 @@ FULL_E, LOWERED_E, COMPRESSION, RESTORATION, ENOUGH = (np.int64(k) for k in rang
 DIVERGES = np.int64(4)  # a condition beside those of `release`: forces grow without limit
 DISPLACED = 1e5  # times the round-off of a rate: the greatest of d b, at first
 TRIES = 5  # each with a tenth of the d before, until its modes are those of the limit
+LONGER = 3  # more, each with ten times the d before: great forces that exist yet may take so long to stop the slip
 NOW, LOW, HIGH, TURN = range(4)  # of EventWork.factor
 
 
@@ -187,6 +188,7 @@ def bounce_island(run, s, still):
         m = choose(run, s, speed)
         if m == 0:
             return col.GOES_ON
+        run.loop.counters[col.WHY_ROWS] = m
         load(run, m)
         for r in range(m):
             event.problem.static_friction[r] = event.problem.friction[r]
@@ -265,8 +267,9 @@ def jam(run, n, m, still, diverges):
         most = max(most, abs(problem.b[r]))
     for k in range(2 * n):
         impulse[k] = 0.0
-    d = DISPLACED * still / most
-    for _ in range(TRIES):
+    first = DISPLACED * still / most
+    for tried in range(TRIES + (LONGER if diverges else 0)):
+        d = first * (0.1**tried if tried < TRIES else 10.0 ** (tried - TRIES + 1))
         for r in range(m):
             event.answer.mode[r], f[2 * r], f[2 * r + 1] = PRESSES_ONLY, 0.0, 0.0
         allowed = 0.5 * still
@@ -281,7 +284,6 @@ def jam(run, n, m, still, diverges):
                 hardest = max(hardest, f[2 * r] * problem.A[2 * r, 2 * r])
             if hardest > still:
                 return col.NEEDS_IMPULSES
-        d *= 0.1
     return col.NO_FORCES
 
 

@@ -6,19 +6,25 @@ from typing import NoReturn
 
 import numpy as np
 
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
+from reference_engine.contact_problems import friction_modes as modes
+from reference_engine.contact_problems.contact_forces import scale_of
+from reference_engine.contact_problems.no_forces import proven_breach, singular_breach
 from reference_engine.errors import (
     ContactForceError,
     EndlessEventsError,
     PainleveError,
+    SingularPositionError,
     UnresolvedContact,
     WorldError,
 )
 from reference_engine.events import doubled
 from reference_engine.planar import event_loop
 from reference_engine.planar import layout as col
+from reference_engine.planar.active_set import JAMMED
 from reference_engine.planar.layout import LoopState, number_of
 from reference_engine.planar.model import model_in_numbers
+from reference_engine.planar.projection import RATE_ROUND_OFF
 from reference_engine.planar.step import SHORTEST
 from reference_engine.planar.workspace import WORKSPACES, Arrays
 from reference_engine.planar_model.external import forces_in_numbers
@@ -135,9 +141,13 @@ class Run:
             raise WorldError(f"bodies {names[0]!r} and {names[1]!r} overlap at the start; move them apart")
         if status in (col.NO_FORCES, col.NO_IMPULSES):
             names = self.names(int(count[col.WHY_I]), int(count[col.WHY_J]))
+            problem = self.contact_problem(status)
+            scale = scale_of(problem[1]) if status == col.NO_FORCES else float(np.abs(problem[1][::2]).max())
+            if (breach := singular_breach(*problem[:3], scale)) > 0.0:
+                raise SingularPositionError(time=time, bodies=names, breach=breach, of_forces=status == col.NO_FORCES)
             if status == col.NO_IMPULSES and self.settings.impact_order == "sequential":
                 raise EndlessEventsError("impacts one after another have no end", time=time, bodies=names, gap=0.0)
-            if status == col.NO_FORCES and now[col.WHY_P] <= 0.0:
+            if status == col.NO_FORCES and now[col.WHY_P] <= 0.0 and proven_breach(*problem) > 0.0:
                 raise PainleveError(time=time, bodies=names, p=float(now[col.WHY_P]), b=float(now[col.WHY_B]))
             what = "contact forces" if status == col.NO_FORCES else "impulses"
             message = f"t = {time:.9g} s, bodies {names[0]!r} and {names[1]!r} among others: no {what} found"
@@ -152,6 +162,21 @@ class Run:
             names = self.names(*self.arrays.log.event_ids[count[col.EVENTS] - 1, col.FIRST_BODY :])
         error = UnresolvedContact if status == col.OVERLAP else EndlessEventsError
         raise error(reasons[int(status)], time=time, bodies=names, gap=math.nan)
+
+    def contact_problem(self, status: int) -> tuple[Array, Array, Indices, Array, Array]:
+        """Of the island without forces or impulses, as `proven_breach` has it. The loop has written over its kinds."""
+        found, event, work, loop = self.arrays.found, self.arrays.event, self.arrays.work, self.arrays.loop
+        m, twist = loop.counters[col.WHY_ROWS], loop.y[len(loop.y) // 2 :]
+        of = event.of[:m]
+        slip = work.geometry[of, col.SLIP]
+        slow = JAMMED * RATE_ROUND_OFF * (1.0 + float(np.abs(twist).max()))
+        kind = np.where(slip > 0.0, modes.SLIDING_PLUS, modes.SLIDING_MINUS)
+        kind[np.abs(slip) <= slow] = modes.STICKING
+        mu, mu_s = found.value[of, col.FRICTION], found.value[of, col.STATIC_FRICTION]
+        kind[(found.id[of, col.ROLE] != col.CONTACT) | (mu_s == 0.0)] = modes.SMOOTH
+        kind[found.id[of, col.ROLE] == col.JOINT] = modes.BILATERAL
+        b = (work.b if status == col.NO_FORCES else event.acceleration).reshape(-1, 2)[of].ravel()  # or the speeds
+        return event.problem.A[: 2 * m, : 2 * m].copy(), b, kind, mu, mu_s
 
     def names(self, i: int, j: int) -> tuple[str, str]:
         bodies = len(self.world.bodies)

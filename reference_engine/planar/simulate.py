@@ -91,7 +91,8 @@ def simulate(
     one where both found the same events.
 
     Raises WorldError for a world or argument that this mode cannot simulate, ContactForceError where no contact
-    forces exist (PainleveError where sliding friction is why), EndlessEventsError where time cannot go on,
+    forces are found (proven to be none: PainleveError where sliding friction is why, SingularPositionError where
+    contacts and joints contradict one another), EndlessEventsError where time cannot go on,
     UnresolvedContact where bodies overlap. What is a DocumentedLimit, too, is no fault of the engine.
     """
     for name, value in (("duration", duration), ("sample_step", sample_step)):

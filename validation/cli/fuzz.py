@@ -93,7 +93,7 @@ def command(
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
                 if others:
                     click.echo(f"  {also_line(others)}")
-            spent = (search.tried, search.declined, search.wall)
+            spent = (search.tried, search.declined, search.wall, search.given_up)
             click.echo(search_line(f"{choice.label}@{used}", first, len(finds), *spent))
             if search.related:
                 click.echo(render_relations({about: astuple(counts) for about, counts in search.related.items()}))

@@ -24,13 +24,14 @@ LONGEST = 400  # characters of an exception's own words
 
 
 def failure(error: BaseException, engine: str | None) -> dict[str, Any]:
-    """Outcome and reason of a simulation that ends by `error`, and whether that is a limit which our reference engine
-    documents; `engine`: its name if its adapter is ours."""
+    """Outcome and reason of a simulation that ends by `error`, and which kind of limit that is, if our reference engine
+    documents it; `engine`: its name if its adapter is ours."""
     words = engines.in_a_line(error)[:LONGEST]
     line = _our_line(error, engine) if engine else None
     outcome: Status = "adapter_failed" if line else "crashed"
     reason = f"fault of Upright's adapter for {engine}: {words} at {line}; please report it" if line else words
-    return {"outcome": outcome, "reason": reason} | ({"limit": True} if isinstance(error, DocumentedLimit) else {})
+    limit = {"limit": "proven" if error.proven else "given up"} if isinstance(error, DocumentedLimit) else {}
+    return {"outcome": outcome, "reason": reason} | limit
 
 
 def adapted(engine: Any) -> str | None:

@@ -13,12 +13,16 @@ BROKEN: frozenset[Status] = frozenset({"crashed", "timed_out", "out_of_memory", 
 """What the engine did; an adapter of ours that failed says nothing of the engine, so such a case is not compared."""
 
 
+Limit = Literal["", "proven", "given up"]
+"""At which it crashed: a `reference_engine.DocumentedLimit`, with a proof that no motion goes on, or without."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     outcome: Status
     trace: str = ""  # where it broke: a traceback, or the last lines that it printed
     reason: str = ""  # why declined, which signal, which limit: as it stands in the report
-    limit: bool = False  # it crashed at a limit that our reference engine documents: `reference_engine.DocumentedLimit`
+    limit: Limit = ""
     trajectory: Trajectory | None = None
     encoded: bytes = b""
     """The trajectory as it came from another process, in place of `to_bytes`; of one that broke, which has none, its

@@ -229,12 +229,12 @@ def find_line(find: StoredFind) -> str:
     return f"find {find.number}{state}: {find.engine}: {what}"
 
 
-def search_line(engine: str, seed: int, found: int, tried: int, declined: int, wall: float) -> str:
-    """What a search for finds did; `wall`: s."""
-    rate = tried / wall if wall else 0.0
+def search_line(engine: str, seed: int, found: int, tried: int, declined: int, wall: float, given_up: int = 0) -> str:
+    """What a search for finds did; `wall`: s. given_up: of those declined, at a documented limit of our own engine."""
+    rate, ended = tried / wall if wall else 0.0, f" ({given_up} given up)" if given_up else ""
     return (
         f"{engine}: {tried} scenes in {wall:.0f} s ({rate:.0f} a second) "
-        f"from seed {seed}, {declined} declined, {found or 'nothing'} found"
+        f"from seed {seed}, {declined} declined{ended}, {found or 'nothing'} found"
     )
 
 

@@ -270,7 +270,7 @@ def simulation_of(reply: Reply) -> Simulation:
         outcome=header.get("outcome", "crashed"),
         reason=header.get("reason", "no answer"),
         trace=header.get("trace", ""),
-        limit=header.get("limit", False),
+        limit=header.get("limit", ""),
         wall_time=header.get("wall_time", 0.0),
         peak_memory=header.get("peak_memory", 0),
         cpu_share=header.get("cpu_share", 1.0),

@@ -36,6 +36,23 @@ def test_a_box_that_overhangs_touches_at_the_edge_of_the_one_below():
     assert_allclose(gaps, 0.0, atol=1e-15)
 
 
+@pytest.mark.parametrize("miss", [0.0, 1e-8, -1e-8, 1e-16])
+@pytest.mark.parametrize("apart", [0.0332031255, 0.0])
+def test_faces_end_to_end_have_their_points_at_the_corners_that_meet(apart, miss):
+    """Found by fuzzing: round-off chose the other corner of the face, or a point beside it that is on neither box."""
+    shapes = planar_shapes([Polygon(BOX), Polygon(BOX)], [False, False])
+    for angle in np.linspace(0.0, 2.0 * np.pi, 37):
+        c, s = np.cos(angle), np.sin(angle)
+        turn = np.array([[c, -s], [s, c]])
+        x, y = turn @ [1.0 + apart, 1.0 + miss]
+        near = planar_proximities(shapes, [(0.3, -0.2, angle), (0.3 + x, y - 0.2, angle)], 0.1)
+        gap, within = np.hypot(apart, max(0.0, miss)), 2e-15 + max(0.0, -miss)
+        assert_allclose(near.gap, gap, atol=1e-15)
+        for ours, theirs in zip(near.point_a, near.point_b):
+            assert_allclose((ours - [0.3, -0.2]) @ turn, [0.5, 0.5], atol=within)
+            assert_allclose((theirs - [0.3, -0.2]) @ turn, [0.5 + apart, 0.5 + miss], atol=within)
+
+
 def test_a_u_on_the_floor_stands_on_both_its_legs():
     u = Polygon([[-2, -1], [-1, -1], [-1, 0], [1, 0], [1, -1], [2, -1], [2, 1], [-2, 1]])
     shapes = planar_shapes([FLOOR, u], [True, False])

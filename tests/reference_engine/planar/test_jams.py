@@ -75,3 +75,33 @@ def test_forces_so_great_that_round_off_hides_them_are_stopped_as_well(friction,
     motion = simulate(world, 0.4, 0.1, Settings(tolerance=tolerance))
     assert motion.events.times("jam") == pytest.approx([0.3972845], abs=1e-8)
     assert motion.penetration <= ROUND_OFF_OF_GAPS
+
+
+def test_forces_that_are_great_but_exist_are_an_impulse_where_their_round_off_hides_them():
+    """A light box slides between the corners of two heavy ones (found by fuzzing). Forces of 2e9 N obey the laws, which
+    no arithmetic of double precision can show; within 2e-8 s they stop the slip at the upper corner."""
+    square, heavy, light = box(4.0, 4.0), 10.0, 0.1
+    bodies = (
+        Body(shape=box(8.0, 4.0), mass=heavy, position=(0.0, 2.0)),
+        Body(
+            shape=square, mass=heavy, position=(0.0037553454416515003, 6.828424631730641), angle=0.7840704478936501,
+            velocity=(0.025157328653107307, -3.340179491408982e-05), spin=-0.008894466683283753,
+        ),
+        Body(
+            shape=square, mass=light, position=(-0.14618797169256068, 11.81603531559826), angle=0.4636124047033932,
+            velocity=(-0.5384987069785988, -1.8885379537872624), spin=-1.7218529907340645,
+        ),
+        Body(
+            shape=square, mass=heavy, position=(-0.0009317498829132277, 16.951709887125226), angle=0.7844070637284454,
+            velocity=(-0.009200781565956105, -3.8706144661392607), spin=-0.01074343073569659,
+        ),
+    )  # fmt: skip
+    world = World(bodies=(ground(), *bodies), friction=0.5, restitution=0.0)
+    motion = simulate(world, 0.01, 0.01)
+    assert motion.events.times("jam").tolist() == [0.0]
+    before, after = energy(world, motion)[[0, -1]]
+    lost = before - after  # by the impulse: of the kinetic energy, which the upper box has nearly all of
+    assert 0.9 < lost / (0.5 * heavy * 3.8706**2) < 1.1
+    assert energy_gained(energy(world, motion)) <= 1e-12 * before
+    weight = 9.81 * (3.0 * heavy + light)
+    assert motion.contacts_at(len(motion.time) - 1).force.max() <= 2.0 * weight  # the boxes fall on, slowly

@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from scipy.special import ellipk
 
-from reference_engine import Body, Disc, Joint, Settings, Spring, Thruster, World, box, energy, simulate
+from reference_engine import (
+    Body,
+    Disc,
+    Joint,
+    Settings,
+    SingularPositionError,
+    Spring,
+    Thruster,
+    World,
+    box,
+    energy,
+    simulate,
+)
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.scenes import GRAVITY, at, downhill, ground, on_grid, pin, rod
 
@@ -242,3 +254,22 @@ def test_a_block_on_a_spring_and_a_rough_floor_loses_the_same_distance_in_every_
     exact = np.where(half < len(turns) - 1, swing, turns[-1])
     assert motion.pose[:, 1, 0] == pytest.approx(exact, abs=1e-9)
     assert motion.events.times("stick")[-1] == pytest.approx(math.pi / W * (len(turns) - 1), abs=1e-9)
+
+
+def test_links_that_are_stretched_out_and_still_move_are_in_a_singular_position():
+    """Two links of 1 m between points 2 m apart; their common end moves sideways, which stretches both at second order.
+
+    Along them no force accelerates the sum of the three pins' gaps, which w^2 L of each link opens: 2 w^2 / 3 for each.
+    """
+    w = 3.0
+    left, right = (
+        Body(shape=box(1.0, 0.1), position=(x, 0.0), velocity=(0.0, 0.5 * w), spin=spin, group=1)
+        for x, spin in ((0.5, w), (1.5, -w))
+    )
+    hook, middle = pin(-1, (0.0, 0.0), 0, (-0.5, 0.0)), pin(0, (0.5, 0.0), 1, (-0.5, 0.0))
+    joints = (*hook, *middle, *pin(1, (0.5, 0.0), -1, (2.0, 0.0)))
+    world = World(bodies=(left, right), connectors=joints, gravity=(0.0, 0.0))
+    with pytest.raises(SingularPositionError) as caught:
+        simulate(world, 0.1, 0.1)
+    assert caught.value.breach == pytest.approx(2.0 * w**2 / 3.0, rel=1e-6)
+    assert caught.value.time == 0.0

@@ -18,6 +18,7 @@ from validation.engines.reference.adapter import Reference
 from validation.records.simulation import Simulation
 from validation.tools.fuzzing.comparison import Asked, Compared, driven, oracle_of
 from validation.tools.fuzzing.exact_motion import EXACT, EXACT_MOTION, compare_with_exact, has_one_motion
+from validation.tools.fuzzing.independent.laws import SCATTERED
 from validation.tools.fuzzing.pairs import Relations
 from validation.tools.fuzzing.scripts.script import script_of
 from validation.tools.fuzzing.search import Fuzzer, Search
@@ -102,15 +103,17 @@ def test_a_motion_is_one_where_one_body_meets_one_other_and_nothing_bounces(scen
 
 
 def test_it_is_a_law_for_every_engine_but_ours_and_only_with_the_settings_of_its_profile() -> None:
-    peer, own = (Relations.of({"name": name}) for name in ("pymunk", "reference"))
+    """Of ours more is asked elsewhere, and scattered bodies have no motion of their own."""
+    peer, own, made_up = (Relations.of({}, name) for name in ("pymunk", "reference", SCATTERED))
     assert peer.by_oracle(oracle_of(EXACT_MOTION), SLIDES) == EXACT_MOTION
     assert peer.by_oracle(oracle_of(EXACT_MOTION), SLIDES, {"iterations": 1}) is None
     assert own.by_oracle(oracle_of(EXACT_MOTION), SLIDES) is None
+    assert made_up.by_oracle(oracle_of(EXACT_MOTION), SLIDES) is None
 
 
 def test_the_table_of_relations_has_it_as_promised() -> None:
     """It is an oracle, and not a property that is only measured."""
-    search: Any = SimpleNamespace(relations=Relations.of({"name": "pymunk"}), search=Search(), _shrunk=None)
+    search: Any = SimpleNamespace(relations=Relations.of({}, "pymunk"), search=Search(), _shrunk=None)
     Fuzzer._compared(search, (SLIDES, DT, ()), Compared(relation=EXACT_MOTION))
     assert search.search.related.keys() == {(EXACT_MOTION.name, True)}
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reference_engine import ContactForceError, DocumentedLimit, EndlessEventsError, PainleveError, UnresolvedContact
+from reference_engine import (
+    ContactForceError,
+    DocumentedLimit,
+    EndlessEventsError,
+    PainleveError,
+    SingularPositionError,
+    UnresolvedContact,
+)
 from scenarios.scene import (
     Box,
     Disc,
@@ -20,6 +27,7 @@ from scenarios.scene import (
     SpatialScene,
 )  # fmt: skip
 from tests.validation.metrics.motions import DT, block, columns, disc, planar, plane, times
+from validation.engines import engine_of
 from validation.engines.engine import resolve_settings
 from validation.engines.faults import failure
 from validation.engines.reference.adapter import Reference
@@ -28,7 +36,8 @@ from validation.records.trajectory import Contacts, SpatialTrajectory
 from validation.running.processes.executor import Reply
 from validation.running.processes.received import reply_of
 from validation.running.runner import simulation_of
-from validation.tools.fuzzing.oracles import cone_excess, energy_scale, is_resolved, judge_scene
+from validation.tools.fuzzing.oracles import GIVES_UP, cone_excess, energy_scale, is_resolved, judge_scene
+from validation.tools.fuzzing.search import Fuzzer, Search
 
 FACTS = {"keeps moving", "never rested"}
 APART = plane(disc("a"), disc("b", position=(5.0, 0.0)), gravity=(0.0, 0.0))
@@ -135,15 +144,35 @@ def test_friction_without_any_normal_force_is_outside_the_cone_and_one_step_of_i
 def test_a_documented_limit_of_the_reference_engine_is_no_find() -> None:
     """Its class says so, through the reply of the engine's process; its words do not."""
     where: dict[str, Any] = {"time": 1.0, "bodies": ("ball", "ground"), "gap": 0.0}
-    for error, expected in (
-        (EndlessEventsError("more than max_events = 10 events", **where), set()),
-        (PainleveError(time=1.0, bodies=("ball", "ground"), p=-1.0, b=-1.0), set()),
-        (UnresolvedContact("bodies overlap: a touch was missed", **where), {"broken"}),
-        (ContactForceError("more than max_events = 10 events", residual=1.0), {"broken"}),
+    for error, limit, expected in (
+        (EndlessEventsError("more than max_events = 10 events", **where), "given up", set()),
+        (PainleveError(time=1.0, bodies=("ball", "ground"), p=-1.0, b=-1.0), "proven", set()),
+        (SingularPositionError(time=1.0, bodies=("ball", "ground"), breach=1.0), "proven", set()),
+        (UnresolvedContact("bodies overlap: a touch was missed", **where), "", {"broken"}),
+        (ContactForceError("more than max_events = 10 events", residual=1.0), "", {"broken"}),
     ):
         header = reply_of(failure(error, None))
         ended = simulation_of(Reply(None, 1, header, b""))  # type: ignore[arg-type]  # no server is asked
-        assert (ended.outcome, set(judge_scene(bouncing(), 1.0 / 240.0, ended, "reference"))) == ("crashed", expected)
+        assert (ended.outcome, ended.limit) == ("crashed", limit)
+        assert set(judge_scene(bouncing(), 1.0 / 240.0, ended, "reference")) == expected
+
+
+def test_an_engine_that_gives_up_in_many_scenes_is_found() -> None:
+    """Of a hundred scenes six may; the seventh is a find with the reason, and none of those that are proven is."""
+    fuzzer = Fuzzer.__new__(Fuzzer)
+    fuzzer.search, fuzzer.engine, fuzzer._verdicts, fuzzer._shrunk = Search(tried=94), engine_of("reference"), {}, None
+    trial = (bouncing(), 1.0 / 240.0, ())
+    where: dict[str, Any] = {"time": 1.0, "bodies": ("ball", "ground"), "gap": 0.0}
+    proven = PainleveError(time=1.0, bodies=("ball", "ground"), p=-1.0, b=-1.0)
+    found = []
+    for error in (*7 * [EndlessEventsError("more than max_events = 10 events", **where)], proven):
+        fuzzer._simulated(trial, Reply(None, 1, reply_of(failure(error, None)), b""))  # type: ignore[arg-type]
+        (broken,) = fuzzer._verdicts.values()
+        found.append([(one.oracle, one.message.rpartition("; ")[0]) for one in broken.values()])
+    assert found[:6] == 6 * [[]] and found[7] == []
+    ((oracle, reason),) = found[6]
+    assert oracle == GIVES_UP and "7 of 101 scenes end so; 5 and 1 % may" in str(fuzzer._gives_up_too_often())
+    assert "max_events = 10" in reason and (fuzzer.search.given_up, fuzzer.search.declined) == (7, 8)
 
 
 def bouncing() -> PlanarScene:

@@ -91,7 +91,7 @@ def simulator(engine: Any, **settings: Any) -> Callable[[list[Asked]], list[Simu
 
 
 def compared(engine: Any, change: Change, scene: Scene, **settings: Any) -> Compared | None:
-    simulate, relations = simulator(engine, **settings), Relations.of(hello_of(engine))
+    simulate, relations = simulator(engine, **settings), Relations.of(hello_of(engine), engine.name)
     (relation,) = [one for one in (*relations.promised_of(scene), *PROPERTIES) if one.change == change][:1]
     (own,) = simulate([Asked(scene=scene, dt=DT, settings={})])
     return driven(compare_with_twin(relation, scene, DT, own, relations), simulate)
@@ -146,7 +146,7 @@ def test_where_round_off_decides_what_happens_nothing_is_a_fault() -> None:
     )
     scene = PlanarScene(duration=10.0, bodies=bodies)
     engine = Reference()
-    simulate, relations = simulator(engine), Relations.of(hello_of(engine))
+    simulate, relations = simulator(engine), Relations.of(hello_of(engine), engine.name)
     (turned,) = [one for one in relations.promised if one.change == "turned"]
     (own,) = simulate([Asked(scene=scene, dt=DT, settings={})])
     rounds = []

@@ -16,7 +16,7 @@ REPLY: Mapping[str, Any] = {
     "outcome": str,
     "reason": str,
     "trace": str,
-    "limit": bool,
+    "limit": str,
     "wall_time": NUMBER,
     "peak_memory": NUMBER,
     "cpu_share": NUMBER,

@@ -15,7 +15,7 @@ from validation.running.planning import Request, hello_of
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits, simulate_unplanned, simulation_of
 from validation.tools.fuzzing.comparison import Asked, Compared, Comparison, driven
-from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.oracles import GIVES_UP, Violation, judge_scene
 from validation.tools.fuzzing.pairs import Relations, compare_with_twin, typed
 
 EVERY = 8  # one scene in so many has a twin
@@ -96,6 +96,8 @@ def broken_by(pool: Executor, find: StoredFind, simulation: Simulation) -> dict[
     """By oracle, the laws that a simulation of the find breaks, or, where it breaks none, the find's relation to a
     twin, which is simulated here."""
     broken = judge_scene(find.scene, find.dt, simulation, engine_of(find.engine).name)
+    if find.oracle == GIVES_UP and simulation.limit == "given up":
+        return {GIVES_UP: Violation(oracle=GIVES_UP, message=simulation.reason)}
     compared = None if broken else compared_with_twin(pool, find, simulation)
     if compared is None or compared.violation is None:
         return broken
@@ -105,7 +107,7 @@ def broken_by(pool: Executor, find: StoredFind, simulation: Simulation) -> dict[
 def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation) -> Compared | None:
     """By the relation that the find is of; None where it is of none that the engine promises."""
     choice = engine_of(find.engine)
-    relations = Relations.of(hello_of(pool, choice))
+    relations = Relations.of(hello_of(pool, choice), choice.name)
     relation = relations.by_oracle(find.oracle, find.scene, choice.overrides)
     if relation is None:
         return None

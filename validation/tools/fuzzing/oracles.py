@@ -28,8 +28,18 @@ from validation.tools.fuzzing.independent import laws
 
 FAULTS = ("went through", "left", "came apart", "blew up", "hangs", "keeps moving", "stopped", "bounced")
 UNMEASURED = "not measured"
+GIVES_UP = "gives up too often"
 ORACLES = (
-    *("broken", UNMEASURED, *FAULTS, *OPPOSITE, "energy gained", "momentum not kept", "outside the friction cone"),
+    *(
+        "broken",
+        GIVES_UP,
+        UNMEASURED,
+        *FAULTS,
+        *OPPOSITE,
+        "energy gained",
+        "momentum not kept",
+        "outside the friction cone",
+    ),
     *laws.ORACLES,
 )
 """What a person would see first, first; `UNMEASURED` is a fault of Upright's own; then what only our engines are
@@ -133,7 +143,7 @@ def judged(
     Of a scene that the step, s, does not resolve only that it is simulated at all; our own engines are asked for more.
     """
     if simulation.limit:
-        return {}
+        return {}  # how many may end so is for the search
     if simulation.outcome in (*BROKEN, "adapter_failed"):
         return of_violations([Violation(oracle="broken", message=f"{simulation.outcome}: {simulation.reason}")])
     motion = simulation.trajectory

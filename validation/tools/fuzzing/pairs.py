@@ -72,8 +72,8 @@ class Relations:
     is_own: bool = False  # one of ours, of which more is asked elsewhere
 
     @classmethod
-    def of(cls, hello: Mapping[str, Any]) -> "Relations":
-        """As its server declares them; those that take long are left out.
+    def of(cls, hello: Mapping[str, Any], engine: str) -> "Relations":
+        """Of the engine of this name, as its server declares them; those that take long are left out.
 
         Of settings that agree to round-off a minimum is asked: round-off decides where a solver stops, too, and of many
         scenes some are solved no better.
@@ -85,8 +85,8 @@ class Relations:
             if one.cheap
         )
         sets_state = "set_state" in hello.get("abilities", ())
-        round_off, own = float(hello.get("round_off", DOUBLE)), is_own(str(hello.get("name", "")))
-        return cls(promised=promised, round_off=round_off, sets_state=sets_state, is_own=own)
+        round_off = float(hello.get("round_off", DOUBLE))
+        return cls(promised=promised, round_off=round_off, sets_state=sets_state, is_own=is_own(engine))
 
     def promised_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
         """`settings`: those that are not as the profile has them; beside them it is not promised that others agree."""

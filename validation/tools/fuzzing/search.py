@@ -32,6 +32,7 @@ from validation.tools.fuzzing.interrupt import ctrl_c_calls
 from validation.tools.fuzzing.oracles import (
     DOCUMENTED,
     FINER,
+    GIVES_UP,
     Violation,
     is_of_the_step,
     is_resolved,
@@ -47,6 +48,7 @@ AS_LARGE = 0.5  # of the size at first: what is shrunk is no fault that is only 
 MOST_TRIES = 400  # simpler scenes for one fault
 SHRINKING = 0.25  # of the time, at its end: for what is found there is no other time
 WHOLE = 1000  # faults: as many as there are
+GIVEN_UP = 5, 0.01  # so many scenes, and this share, may end at a limit without a proof; 1 in 500 does (reference.md)
 
 Key = tuple[str, float, Options]  # content hash of a scene
 Broken = Mapping[str, Violation]  # by oracle; empty: no law is broken
@@ -58,6 +60,7 @@ class Search:
 
     tried: int = 0  # scenes simulated
     declined: int = 0
+    given_up: int = 0  # of these: at a limit that our reference engine documents, without a proof
     failing: int = 0  # scenes in which a law was broken, before any was shrunk
     wall: float = 0.0
     stopped: bool = False  # by Ctrl-C
@@ -98,7 +101,7 @@ class Fuzzer:
         with ctrl_c_calls(self._stop):  # some scenes are drawn
             self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
         hello = hello_of(pool, engine)
-        self.relations, table = Relations.of(hello), hello.get("table", {})
+        self.relations, table = Relations.of(hello, engine.name), hello.get("table", {})
         self.options = options_of(table, self._own or {n: row["default"] for n, row in table.items()}, engine.overrides)
 
     @property
@@ -254,6 +257,7 @@ class Fuzzer:
             return  # our time was over, or that of a busy machine, not the scene's
         if simulation.outcome == "declined" or simulation.limit:
             self.search.declined += 1
+            self.search.given_up += simulation.limit == "given up" and self._shrunk is None
         else:
             self.search.tried += 1
         if simulation.trajectory is None or "measured" in reply.header:
@@ -272,6 +276,8 @@ class Fuzzer:
                 return  # a signal to end is for the servers, too
             reason = str(measured.get("error") or measured.get("reason") or "no answer")
             broken = of_violations([unmeasured(reason.strip().splitlines()[-1])])
+        elif simulation.limit == "given up" and (often := self._gives_up_too_often()):
+            broken = of_violations([Violation(oracle=GIVES_UP, message=f"{simulation.reason}; {often}")])
         else:
             broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
@@ -279,6 +285,13 @@ class Fuzzer:
             self._compare(trial, simulation)
 
     # --- with a twin ---
+
+    def _gives_up_too_often(self) -> str:
+        """With the counts; "" where it does not. Rare scenes have more impacts than anybody waits for."""
+        count, (few, share) = self.search.given_up, GIVEN_UP
+        scenes = self.search.tried + count
+        often = f"{count} of {scenes} scenes end so; {few} and {100.0 * share:g} % may"
+        return often if count > few + share * scenes else ""
 
     def _compare(self, trial: Trial, simulation: Simulation) -> None:
         """Some scenes, by what they are, and settings in single steps of all with joints; of a fault that is shrunk
