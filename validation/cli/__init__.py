@@ -32,6 +32,7 @@ COMMANDS = {
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",
+    "queries": "Ask an engine for contacts and distances of two shapes in thousands of poses, and check them.",
     "finds": "List what fuzzing found, and replay it.",
     "dashboard": "Open the dashboard in a browser.",
     "play": "Play with a scenario in a browser: change it, run it on several engines, pull at it.",

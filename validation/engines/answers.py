@@ -7,7 +7,7 @@ import difflib
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
 from types import NoneType
 from typing import Any, get_args
 
@@ -16,9 +16,11 @@ import numpy as np
 from scenarios.features import known_features
 from scenarios.scene import Scene
 from validation.engines.engine import DOUBLE, Ability, Able, Fuzzed, Setting, Settings, SteppingEngine
+from validation.engines.queries import Query
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import AnswerError, World, record, state_of
 from validation.engines.takes import not_taken
+from validation.records.queries import Answers, Poses
 from validation.records.simulation import Status
 from validation.records.text import LONGEST
 from validation.records.trajectory import (
@@ -168,6 +170,19 @@ def simulated(engine: Any, scene: Scene, dt: float, settings: Settings) -> Traje
     if (fault := _fault(motion, scene)) is not None:
         raise AnswerError(f"{engine.name}: {fault}")
     return motion
+
+
+def queried(engine: Any, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+    """The engine's answers, as many as poses. Raises AnswerError; what is not finite is left to whom it judges."""
+    found = engine.answer(query, scene.model_copy(), settings, poses)
+    if not isinstance(found, Answers):
+        raise AnswerError(f"{engine.name}: answer returned {_found(found)}; it should be Answers")
+    return Answers.from_bytes(found.to_bytes(), len(poses), scene.dimension)
+
+
+def described(query: Query) -> dict[str, Any]:
+    """A query as JSON has it."""
+    return asdict(query) | {"shapes": sorted(query.shapes), "answers": sorted(query.answers)}
 
 
 def spoiled(motion: Trajectory, scene: Scene) -> tuple[Status, str] | None:

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 from scenarios.scene import Scene
+from validation.engines.queries import Query, contacts_of_step
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import World, record
 from validation.engines.takes import not_taken
 from validation.records.case import Value as Value
+from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
 
 Settings = Mapping[str, Value]
+QUERY_STEP = 1e-3  # s, of a world that is built to be asked
 DOUBLE, SINGLE = 2.0**-53, 2.0**-24
 """Unit round-off, relative, of an engine's numbers."""
 
@@ -123,12 +126,18 @@ class SteppingEngine:
     relations: ClassVar[tuple[Relation, ...]] = ()
     """What the engine's documents promise of one step taken in two ways; with settings that this version has."""
     round_off: ClassVar[float] = DOUBLE
+    queries: ClassVar[Mapping[str, Query]] = {}
+    """What it can be asked of two shapes without a motion, by name; the first is the one that tells most."""
     same_bits_everywhere: ClassVar[bool] = False
     """Whether it uses neither the C library's functions nor instructions that not every processor has."""
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""
         raise NotImplementedError
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        """Of each pose of the scene's two bodies by itself; one of `queries`. Here: the contacts of a step."""
+        return contacts_of_step(lambda: self.build(scene, QUERY_STEP, settings), scene, poses)
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         return dict(self.fair) if name == "fair" else {}

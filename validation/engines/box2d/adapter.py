@@ -16,10 +16,12 @@ import numpy as np
 from Box2D import __version__, b2_maxPolygonVertices, b2PolygonShape
 
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
+from validation.engines.box2d.queries import QUERIES, distances
 from validation.engines.box2d.world import SKIN, World, most_facets, record_is_known
-from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import QUERY_STEP, SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.relations import repeats
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
+from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
@@ -68,6 +70,7 @@ class Box2D(SteppingEngine):
         apply_force="in single precision",
         options="those of the world and of its step",
     )
+    queries = QUERIES
 
     def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)
@@ -90,6 +93,10 @@ class Box2D(SteppingEngine):
         """Raises DeclinedError where an inset leaves nothing of a polygon."""
         assert isinstance(scene, PlanarScene)
         return World(scene, dt, settings)
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        world = self.build(scene, QUERY_STEP, settings)  # as long as it is there, so are its shapes
+        return distances(world.bodies, poses)
 
 
 def polygon_fault(vertices: tuple[tuple[float, float], ...]) -> str | None:

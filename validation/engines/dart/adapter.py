@@ -31,7 +31,8 @@ from scipy.spatial.transform import Rotation
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
-from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
+from validation.engines.dart.queries import QUERIES, distances
+from validation.engines.engine import DeclinedError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
 from validation.engines.shared.joint_tree import (
     Link,
@@ -45,6 +46,7 @@ from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorl
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
 from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
+from validation.records.queries import Answers, Poses
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
 DETECTORS = {
@@ -74,6 +76,7 @@ BECAUSE = {
     "compliant": "DART's contacts have no stiffness",
 }
 
+NO_CAPSULE = "in place of a capsule DART gives FCL a sphere of 0.1 m; collision_detector=ode has capsules"
 SETTINGS: dict[str, Setting] = {
     "collision_detector": Setting(default="fcl", choices=tuple(DETECTORS), doc="what finds contacts"),
     "split_impulse": Setting(default=False, doc="penetrations are taken back by a velocity that does not stay"),
@@ -99,6 +102,7 @@ class Dart(SteppingEngine):
         apply_force="constant over the step",
         options="of its world and solver",
     )
+    queries = QUERIES
 
     def cannot(self, scene: Scene) -> str | None:
         if any(piece.kind == "hull" for body in scene.bodies for piece in spatial_pieces(body.shape, 0)):
@@ -107,7 +111,12 @@ class Dart(SteppingEngine):
         return laws or start_fault(scene) or loop_fault("DART", scene)
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> DartWorld:
+        if settings["collision_detector"] == "fcl" and any(body.shape.kind == "capsule" for body in scene.bodies):
+            raise DeclinedError(NO_CAPSULE)
         return DartWorld(scene, dt, settings)
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        return distances(scene, poses) if query == "distance" else super().answer(query, scene, settings, poses)
 
 
 class DartWorld(MaximalWorld):

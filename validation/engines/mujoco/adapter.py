@@ -34,7 +34,7 @@ import numpy as np
 from reference_engine.array_types import Array
 from reference_engine.dense import cross
 from scenarios.scene import Scene
-from validation.engines.engine import NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import QUERY_STEP, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.model import (
     CONNECTS_SITES,
     HAS_ISLANDS,
@@ -42,11 +42,13 @@ from validation.engines.mujoco.model import (
     MULTICCD_BY_DEFAULT,
     build_model,
 )
+from validation.engines.mujoco.queries import QUERIES, answers
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
+from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | WALLS | JOINTS | HINGES | TIES
@@ -157,6 +159,7 @@ class MuJoCo(SteppingEngine):
         apply_force="constant over the step",
         options="mjOption",
     )
+    queries = QUERIES
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -181,6 +184,9 @@ class MuJoCo(SteppingEngine):
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         mujoco.set_mju_user_warning(lambda text: None)
         return World(scene, dt, settings)
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        return answers(query, self.build(scene, QUERY_STEP, settings), scene, poses)
 
 
 class World(recorder.SceneWorld):
@@ -318,6 +324,14 @@ class World(recorder.SceneWorld):
         return found
 
     # --- contacts ---
+
+    def contacts_found(self) -> recorder.Rows | None:
+        """a, b, points, normals and gaps of the contacts at the data's poses."""
+        contact, member = self.data.contact, self.layout.member
+        if not contact.dist.size:
+            return None
+        a, b = member[contact.geom1], member[contact.geom2]
+        return a, b, contact.pos, contact.frame.reshape(-1, 3, 3)[:, 0], contact.dist
 
     def contacts(self) -> recorder.Rows | None:
         """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.

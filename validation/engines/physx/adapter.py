@@ -30,6 +30,7 @@ import scipy.optimize  # noqa: F401  the means of pairs are found with it: impor
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.embedding import turned_about_z, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
@@ -131,6 +132,7 @@ class PhysX(SteppingEngine):
         apply_force="constant over the step",
         options="of its scene",
     )
+    queries = QUERIES
 
     def cannot(self, scene: Scene) -> str | None:
         if reason := no_values("PhysX", PairLaws(scene), friction="mean", restitution="mean"):

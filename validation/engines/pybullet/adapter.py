@@ -37,7 +37,8 @@ import pybullet as pb
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene, features
-from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.pybullet.queries import QUERIES, closest_points
 from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
 from validation.engines.pybullet.world import Built
 from validation.engines.relations import repeats
@@ -48,6 +49,7 @@ from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import facet_settings
 from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | WALLS | JOINTS | HINGES | {"restitution"}
 BECAUSE = {
@@ -111,6 +113,7 @@ class PyBullet(SteppingEngine):
         apply_force="at the position that the step starts from",
         options="those that getPhysicsEngineParameters gives back, which are not all",
     )
+    queries = QUERIES
 
     def __init__(self) -> None:
         self._spare: int | None = None  # a client that nothing has used
@@ -148,6 +151,11 @@ class PyBullet(SteppingEngine):
         self._used = client
         return World(Built(client, scene, dt, settings), scene, dt)
 
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        built = self.build(scene, QUERY_STEP, settings).built
+        (a, _), (b, _) = built.addresses
+        return closest_points(built.client, (a, b), scene, poses)
+
 
 class World(recorder.SceneWorld):
     """A scene that pybullet has, and what is read of it and done to it.
@@ -160,7 +168,8 @@ class World(recorder.SceneWorld):
     def __init__(self, built: Built, scene: Scene, dt: float) -> None:
         super().__init__(scene, dt)
         self.velocity_lag = -dt / 2
-        self._built, self._client = built, built.client
+        self.built = built
+        self._client = built.client
         self._trees: dict[int, list[tuple[int, int]]] = {}  # multibody -> (body, link), of those that are links
         free = [(i, *built.addresses[i]) for i in self.free]
         for i, number, link in free:
@@ -193,14 +202,14 @@ class World(recorder.SceneWorld):
         state = [part[0] for part in self._unpacked(self.read(), 1)]  # the sign of a quaternion is by chance
         force, torque = wrenches_in_space(self.scene, self.steps * self.dt, *state)
         for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
-            number, link = self._built.addresses[i]
+            number, link = self.built.addresses[i]
             at, world = self._center(int(i)), pb.WORLD_FRAME
             pb.applyExternalForce(number, link, force[i].tolist(), at, world, physicsClientId=self._client)
             pb.applyExternalTorque(number, link, torque[i].tolist(), world, physicsClientId=self._client)
 
     def _center(self, i: int) -> Sequence[float]:
         """m, of a body's centre of mass in the world."""
-        number, link = self._built.addresses[i]
+        number, link = self.built.addresses[i]
         if link == BASE:
             center, _ = pb.getBasePositionAndOrientation(number, physicsClientId=self._client)
         else:  # bring the link's own frame up to date, which a step leaves behind: the arm is taken from it
@@ -212,7 +221,7 @@ class World(recorder.SceneWorld):
     def read(self) -> bytes:
         """Planar: x, y, angle, vx, vy, spin of each body; spatial: position, quaternion x-y-z-w, velocity, spin."""
         numbers = array("d")
-        client, turn, hinges = self._client, self._built.turn, self._built.hinges
+        client, turn, hinges = self._client, self.built.turn, self.built.hinges
         if self.planar:
             for _, number in self._alone:
                 x, y, angle = pb.getJointStates(number, X_Y_ANGLE, physicsClientId=client)
@@ -260,8 +269,8 @@ class World(recorder.SceneWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         self.steps = round(time / self.dt)
-        for link in self._built.links:
-            self._built.set_link_state(link, *state)
+        for link in self.built.links:
+            self.built.set_link_state(link, *state)
         if not self.planar:  # the signs of the next quaternions go on from these
             self._last = state[1][self._order]
 
@@ -269,7 +278,7 @@ class World(recorder.SceneWorld):
         if body in self.free:
             center = self._center(body)  # also where a point is given: the arm is taken from it
             at = center if point is None else vector_in_space(point).tolist()
-            number, link = self._built.addresses[body]
+            number, link = self.built.addresses[body]
             given = vector_in_space(force).tolist()
             pb.applyExternalForce(number, link, given, at, pb.WORLD_FRAME, physicsClientId=self._client)
 
@@ -296,5 +305,5 @@ class World(recorder.SceneWorld):
             + np.array(along_2) * np.array(rubbing_2)[:, None]
         )
         points = (np.array(on_a) + np.array(on_b)) / 2
-        first, second = ([self._built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
+        first, second = ([self.built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
         return self.in_dimension(first, second, points, normals, gap, impulses)

@@ -18,10 +18,12 @@ import importlib.metadata
 import numpy as np
 
 from scenarios.scene import Disc, PlanarScene, Scene
-from validation.engines.engine import Setting, Settings, SteppingEngine, Value, able
+from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.pymunk.queries import QUERIES, collisions
 from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
 from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
+from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
@@ -61,6 +63,7 @@ class Pymunk(SteppingEngine):
         apply_force="at the position that the step starts from",
         options="those of the space",
     )
+    queries = QUERIES
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name == "default" or not isinstance(scene, PlanarScene):
@@ -74,6 +77,10 @@ class Pymunk(SteppingEngine):
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         assert isinstance(scene, PlanarScene)
         return World(scene, dt, settings)
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        world = self.build(scene, QUERY_STEP, settings)  # as long as it is there, so are its shapes
+        return collisions(world.space, world.bodies, poses)
 
 
 def narrowest_width(scene: PlanarScene) -> float:

@@ -37,6 +37,7 @@ from rapier3d import JointAxesMask as Axes
 from reference_engine.array_types import Array
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
 from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.joint_tree import non_colliding_pairs
@@ -44,6 +45,7 @@ from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorl
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.records.queries import Answers, Poses
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
 FRICTION_MODELS = {"simplified": rapier.FrictionModel.SIMPLIFIED, "coulomb": rapier.FrictionModel.COULOMB}
@@ -130,6 +132,7 @@ class Rapier(SteppingEngine):
         apply_force="constant over the step",
         options="its integration parameters",
     )
+    queries = QUERIES
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -144,6 +147,9 @@ class Rapier(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> RapierWorld:
         return RapierWorld(scene, dt, settings)
+
+    def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
+        return overlaps(scene, poses) if query == "overlap" else super().answer(query, scene, settings, poses)
 
 
 class RapierWorld(MaximalWorld):

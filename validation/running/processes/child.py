@@ -1,4 +1,5 @@
-"""What a forked child of an engine's server answers: a plan, a simulation, a replay, or one that runs on request."""
+"""What a forked child of an engine's server answers: a plan, a simulation, a replay, a query,
+or one that runs on request."""
 
 import json
 import os
@@ -11,11 +12,12 @@ import numpy as np
 
 from scenarios.scene import Scene, parse_scene
 from validation.engines import in_a_line, message_of
-from validation.engines.answers import declined, exercised, plain, simulated, spoiled
+from validation.engines.answers import declined, exercised, plain, queried, simulated, spoiled
 from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
 from validation.engines.shared.recorder import collected_broken_motions, collected_step_times
 from validation.engines.shared.replay import one_step
+from validation.records.queries import Poses
 from validation.records.trajectory import (
     Trajectory,
     finite_section,
@@ -89,6 +91,20 @@ def replay(engine: Any, scene: Scene, request: dict[str, Any], states: bytes) ->
     except BaseException as error:
         return failed(engine, error)
     return pack({"outcome": "completed", "reason": "", "trajectory_bytes": len(encoded)}, encoded)
+
+
+def query_reply(engine: Any, scene: Scene, request: dict[str, Any], poses: bytes) -> bytes:
+    """What the engine answers of each pose; declined is an outcome."""
+    found = plan(engine, request, scene)
+    if reason := found.get("declined"):
+        return pack({"outcome": "declined", "reason": reason})
+    if reason := found.get("error") or found.get("unavailable"):
+        return pack({"outcome": found.get("outcome", "crashed"), "reason": reason})
+    try:
+        encoded = queried(engine, request["query"], scene, found["settings"], Poses.from_bytes(poses)).to_bytes()
+    except BaseException as error:
+        return failed(engine, error)
+    return pack({"outcome": "completed", "reason": ""}, encoded)
 
 
 def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int) -> bytes:

@@ -9,6 +9,7 @@ Then, for each request,
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
     the same with "before": a scene that is simulated first, in the same process, of which nothing is answered
     {"id", "dt", "replay": settings, "scene_bytes", ...} + scene and states  ->  {"id", "outcome", "reason"} + states
+    {"id", "dt", "query": name, "profile", "overrides", "scene_bytes", ...} + scene and poses  ->  the same + answers
     {"id", "dt", "settings", "live": steps of a frame}  ->  {"id", "more"} + frames, and so on (`live`)
     {"to": id, "until", "springs", "thrusters"} moves that one on;  {"to": id, "end"} ends it, or any other
     the same with "profile" and "overrides", and null for settings        ->  the same; declined is an outcome
@@ -39,11 +40,11 @@ from typing import Any, NoReturn
 
 from scenarios.scene import Scene, parse_scene
 from validation import engines
-from validation.engines.answers import abilities_of, check_declared
+from validation.engines.answers import abilities_of, check_declared, described
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
-from validation.running.processes.child import answer, live_reply, plan, replay
+from validation.running.processes.child import answer, live_reply, plan, query_reply, replay
 from validation.running.processes.family import MARK, children_of, end_children, kill, removed
 from validation.running.processes.frames import ClosedError, GarbledError, Reader, pack, receive, send
 from validation.running.processes.limits import LAST_WORDS, last_words, limit_files, own_folder, use_folder, used
@@ -181,6 +182,8 @@ class Server:
                 reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
             elif "replay" in request:
                 reply = replay(self.engine, scenes[0], request, body[request["scene_bytes"] :])
+            elif "query" in request:
+                reply = query_reply(self.engine, scenes[0], request, body[request["scene_bytes"] :])
             elif "live" in request:
                 reply = live_reply(self.engine, scenes[0], request, writable)
             else:
@@ -383,6 +386,7 @@ def main() -> None:
             "steps": isinstance(engine, SteppingEngine) and not engine.own_step,
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],
             "round_off": getattr(engine, "round_off", DOUBLE),
+            "queries": {name: described(query) for name, query in getattr(engine, "queries", {}).items()},
         }
     except BaseException as error:  # an engine may raise whatever it likes when it is imported
         failed = failure(error, choice.name if choice and choice.name in engines.OURS else None)

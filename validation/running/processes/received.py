@@ -38,6 +38,7 @@ HELLO: Mapping[str, Any] = {
     "steps": bool,
     "relations": list,
     "round_off": NUMBER,
+    "queries": dict,
 }
 PLAN: Mapping[str, Any] = {
     "settings": dict,
