@@ -1,21 +1,16 @@
 """Bodies: a shape with its mass properties, surface, pose and twist; fixed or free.
 
-The origin of the body frame is the centre of mass. A shape whose centroid is elsewhere needs its inertia stated: an
-offset centre of mass is never an accident.
+In a scene the origin of the body frame is the centre of mass, and its axes are the principal ones. A body may be given
+in another frame: `frames` moves it when the scene is built, and the body says so (`frame`).
 """
 
-import math
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from reference_engine.dense import norm
-from scenarios import fields, mass
+from scenarios import fields
 from scenarios.shapes import PlanarShape, SpatialShape
-
-CENTROID_TOLERANCE = 1e-9  # of the shape's size
 
 
 class AnyBody(fields.Data):
@@ -31,49 +26,72 @@ class AnyBody(fields.Data):
     contact_radius: Annotated[fields.Size | None, Field(exclude_if=fields.not_stated)] = None
     """m, that its contact stiffness is worked out with, in place of the shape's own; two flat bodies need one."""
 
+    if TYPE_CHECKING:  # fields of either kind of body, each with its own types
+
+        @property
+        def shape(self) -> Any: ...
+        @property
+        def inertia(self) -> Any: ...
+        @property
+        def center_of_mass(self) -> Any: ...
+        @property
+        def frame(self) -> Any: ...
+
     @model_validator(mode="after")
     def _is_free_or_fixed(self) -> Self:
         if self.fixed:
-            for field in ("mass", "inertia"):
+            for field in ("mass", "inertia", "center_of_mass", "frame"):
                 if getattr(self, field) is not None:
                     raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; leave it out")
             for field in ("velocity", "spin"):
                 if np.any(getattr(self, field)):
                     raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; allowed: 0")
-        elif self.mass is None:
+        elif self.mass is None and not self._weighs_by_density():
             raise ValueError("mass: missing; give a positive mass in kg, or fixed=true for an immovable body")
+        elif self.center_of_mass is not None and self.inertia is None:
+            raise ValueError("inertia: missing; give it beside center_of_mass, about that point")
+        elif self.frame is not None and (self.inertia is None or self.center_of_mass is not None):
+            raise ValueError("frame: given; it is set when a scene moves a body, beside mass and inertia: leave it out")
         return self
 
+    def _weighs_by_density(self) -> bool:
+        pieces = self.shape.pieces if self.shape.kind == "compound" else ()
+        return bool(pieces) and all(piece.density is not None for piece in pieces)
 
-def _check_centroid(centroid: NDArray[np.float64], size: float) -> None:
-    if norm(centroid) > CENTROID_TOLERANCE * size:
-        raise ValueError(
-            f"shape: its centroid lies at {tuple(float(c) for c in np.round(centroid, 12))}, not at the "
-            "origin of the body frame; centre the shape, or give the inertia about the origin, which is "
-            "the centre of mass"
-        )
+
+class PlanarFrame(fields.Data):
+    position: fields.Point2
+
+
+class SpatialFrame(fields.Data):
+    position: fields.Point3
+    orientation: fields.Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 class PlanarBody(AnyBody):
     shape: PlanarShape
     inertia: fields.Positive | None = None
-    """kg m^2 about the centre of mass; of uniform density where it is left out."""
+    """kg m^2 about the centre of mass; where it is left out that of the shape at uniform density, of a compound of its
+    pieces'."""
+    center_of_mass: Annotated[fields.Point2 | None, Field(exclude_if=fields.not_stated)] = None
+    """Where it is not that of the shape: a point of the frame that the body is given in."""
+    frame: Annotated[PlanarFrame | None, Field(exclude_if=fields.not_stated)] = None
+    """Where the frame that the body was given in is, in the body's own; set when a scene moves it."""
     position: fields.Point2 = (0.0, 0.0)
     angle: fields.Number = 0.0
     velocity: fields.Rate2 = (0.0, 0.0)
     spin: fields.Rate = 0.0
 
-    @model_validator(mode="after")
-    def _has_inertia(self) -> Self:
-        if not self.fixed and self.inertia is None:
-            _check_centroid(mass.planar_mass(self.shape).centroid, mass.bounding_radius(self.shape))
-        return self
-
 
 class SpatialBody(AnyBody):
     shape: SpatialShape
     inertia: tuple[fields.Positive, fields.Positive, fields.Positive] | None = None
-    """Principal moments, kg m^2, about the body axes; of uniform density where left out."""
+    """Principal moments, kg m^2, about the body axes; where left out those of the shape at uniform density, of a
+    compound of its pieces'."""
+    center_of_mass: Annotated[fields.Point3 | None, Field(exclude_if=fields.not_stated)] = None
+    """Where it is not that of the shape: a point of the frame that the body is given in."""
+    frame: Annotated[SpatialFrame | None, Field(exclude_if=fields.not_stated)] = None
+    """Where the frame that the body was given in is, in the body's own; set when a scene moves it."""
     position: fields.Point3 = (0.0, 0.0, 0.0)
     orientation: fields.Quaternion = (1.0, 0.0, 0.0, 0.0)
     velocity: fields.Rate3 = (0.0, 0.0, 0.0)
@@ -81,26 +99,13 @@ class SpatialBody(AnyBody):
     """Angular velocity in world axes, rad/s."""
 
     @model_validator(mode="after")
-    def _has_inertia(self) -> Self:
-        if abs(math.hypot(*self.orientation) - 1.0) > 1e-9:
-            raise ValueError(
-                f"orientation: {self.orientation} has norm {math.hypot(*self.orientation):.9g}; allowed: a unit "
-                "quaternion (w, x, y, z) to 1e-9"
-            )
+    def _has_possible_inertia(self) -> Self:
+        fields.check_unit_quaternion(self.orientation)
         if self.inertia is not None:
             a, b, c = sorted(self.inertia)
             if c > (a + b) * (1 + 1e-12):
                 raise ValueError(
                     f"inertia: {self.inertia} violates the triangle inequality; allowed: no moment larger than "
                     "the sum of the other two"
-                )
-        elif not self.fixed:
-            uniform = mass.spatial_mass(self.shape)
-            _check_centroid(uniform.centroid, mass.bounding_radius(self.shape))
-            inertia = uniform.inertia
-            off_axis = float(np.max(np.abs(inertia - np.diag(np.diag(inertia)))))
-            if off_axis > CENTROID_TOLERANCE * float(np.trace(inertia)):
-                raise ValueError(
-                    "shape: the body axes are not its principal axes; rotate the shape, or give the inertia"
                 )
         return self

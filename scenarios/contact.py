@@ -157,6 +157,8 @@ def _table_fault(given: CompliantContact) -> str | None:
 
 def _member_fault(given: CompliantContact, members: list[tuple[str, Any]]) -> str | None:
     for path, member in members:
+        if getattr(member, "shape", member).kind == "compound":
+            return f"{path}.shape.kind: 'compound' given beside contact.compliant; allowed: a body of one piece"
         if member.material not in given.material:
             what = "missing" if member.material is None else f"{member.material!r} is no material"
             return f"{path}.material: {what}; allowed: {_first_names(given.material)}"

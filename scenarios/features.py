@@ -18,7 +18,10 @@ NOT_FIELDS = (
     *("compliant", "rolling-resistance"),
 )
 """Those of `scenarios.scene.features` that are no kinds."""
-SILENT = frozenset({"format", "title", "dimension"})  # say nothing of the motion that no other feature says
+SILENT = frozenset(
+    {"format", "title", "dimension", "bodies.frame", "bodies.center_of_mass", "bodies.shape.pieces.density"}
+)
+"""They say nothing of the motion that no other feature says: of a body that is moved mass and inertia are stated."""
 
 
 def scene_features(scene: Scene) -> frozenset[str]:

@@ -3,6 +3,7 @@
 SI. A number is strict: no text, no truth value, finite. The ranges keep squares and fourth powers inside the double's.
 """
 
+import math
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -38,3 +39,11 @@ class Data(BaseModel):
 def not_stated(value: object) -> bool:
     """Such a field is left out of the JSON: a scene keeps the identity that it had before there was the field."""
     return value is None
+
+
+def check_unit_quaternion(orientation: tuple[float, ...]) -> None:
+    if abs(math.hypot(*orientation) - 1.0) > 1e-9:
+        raise ValueError(
+            f"orientation: {orientation} has norm {math.hypot(*orientation):.9g}; allowed: a unit "
+            "quaternion (w, x, y, z) to 1e-9"
+        )

@@ -1,5 +1,6 @@
 """Mass properties of the scene's shapes at uniform density: from the scene's words to the geometry's functions."""
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +9,7 @@ import numpy as np
 
 from reference_engine import elementary
 from reference_engine.array_types import Array
-from reference_engine.dense import eigh, svd
+from reference_engine.dense import eigh, mul, svd
 from reference_engine.geometry import mass_properties as geometry
 from reference_engine.geometry import polygon
 
@@ -22,6 +23,7 @@ UNIFORM: dict[str, Callable[[Any], Any]] = {
     "cylinder": lambda shape: geometry.cylinder_mass(shape.radius, shape.length / 2),
     "ellipsoid": lambda shape: geometry.ellipsoid_mass(shape.semi_axes),
     "convex-mesh": lambda shape: geometry.convex_mesh_mass(shape.points),
+    "compound": lambda shape: _compound_mass(shape),
 }
 BOUNDING_RADIUS: dict[str, Callable[[Any], float]] = {
     "disc": lambda shape: shape.radius,
@@ -32,6 +34,7 @@ BOUNDING_RADIUS: dict[str, Callable[[Any], float]] = {
     "ellipsoid": lambda shape: max(shape.semi_axes),
     "polygon": lambda shape: max(math.hypot(*v) for v in shape.vertices),
     "convex-mesh": lambda shape: max(math.hypot(*p) for p in shape.points),
+    "compound": lambda shape: max(map(_furthest_of_piece, shape.pieces)),
     "arc-polygon": lambda shape: max(map(_furthest_of_edge, shape.vertices, _following(shape.vertices), shape.bulges)),
 }
 
@@ -49,13 +52,91 @@ def spatial_mass(shape: Any) -> geometry.SpatialMass:
 
 
 def bounding_radius(shape: Any) -> float:
-    """Largest distance of a point of the shape from the origin of the body frame, m."""
+    """Largest distance of a point of the shape from the origin of the body frame, m; of a compound a bound on it."""
     return BOUNDING_RADIUS[shape.kind](shape)
 
 
 def width(shape: Any) -> float:
     """m: the least width of a shape, that of the rectangle with the same smallest second moment, w^2 / 12."""
     return float(np.sqrt(12.0 * eigh(UNIFORM[shape.kind](shape).second_moments)[0][0]))
+
+
+def measure(shape: Any) -> float:
+    """m^2 or m^3: area or volume."""
+    found = UNIFORM[shape.kind](shape)
+    return float(found.area if isinstance(found, geometry.PlanarMass) else found.volume)
+
+
+# --- compounds ----------------------------------------------------------------------------------------
+
+
+def density_mass(shape: Any) -> float | None:
+    """kg: of a compound by its densities; None where not every piece has one, and of other shapes."""
+    pieces = shape.pieces if shape.kind == "compound" else ()
+    if not pieces or any(piece.density is None for piece in pieces):
+        return None
+    return sum(piece.density * measure(piece.shape) for piece in pieces)
+
+
+def piece_frame(piece: Any) -> tuple[Array, Array]:
+    """(D,) m, where a piece has its origin, and (D, D), its axes in the columns: in the frame of the body."""
+    if hasattr(piece, "angle"):
+        s, c = elementary.sine_cosine(piece.angle)
+        return np.array(piece.position), np.array(((c, -s), (s, c)))
+    return np.array(piece.position), rotation_matrix(piece.orientation)
+
+
+def rotation_matrix(q: Any) -> Array:
+    """(3, 3) of a unit quaternion w-x-y-z, body to world."""
+    w, x, y, z = q
+    return np.array(
+        (
+            (1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)),
+            (2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)),
+            (2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)),
+        )
+    )
+
+
+def _compound_mass(shape: Any) -> geometry.PlanarMass | geometry.SpatialMass:
+    """The sum over its pieces, by their densities; centre and second moments by the parallel-axis theorem."""
+    found = [UNIFORM[piece.shape.kind](piece.shape) for piece in shape.pieces]
+    sizes = [one.area if isinstance(one, geometry.PlanarMass) else one.volume for one in found]
+    weight = np.array([(piece.density or 1.0) * size for piece, size in zip(shape.pieces, sizes)])
+    weight = weight / weight.sum()
+    frames = [piece_frame(piece) for piece in shape.pieces]
+    centres = np.array([x + mul(R, one.centroid) for (x, R), one in zip(frames, found)])
+    centroid = mul(weight, centres)
+    moments: Array = np.zeros((len(centroid), len(centroid)))
+    for w, (_, R), one, centre in zip(weight.tolist(), frames, found, centres):
+        arm = centre - centroid
+        moments = moments + w * (mul(mul(R, one.second_moments), R.T) + np.outer(arm, arm))
+    kind = geometry.PlanarMass if len(centroid) == 2 else geometry.SpatialMass
+    field = "area" if len(centroid) == 2 else "volume"
+    return kind(**{field: float(sum(sizes))}, centroid=centroid, second_moments=moments)
+
+
+def _furthest_of_piece(piece: Any) -> float:
+    """m, from the origin of the body: of the piece's furthest point; of an ellipsoid no less
+    than that."""
+    shape, (x, R) = piece.shape, piece_frame(piece)
+    match shape.kind:
+        case "polygon":
+            corners = np.array(shape.vertices)
+        case "convex-mesh":
+            corners = np.array(shape.points)
+        case "box":
+            corners = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * np.array(shape.size)
+        case "capsule" | "cylinder":
+            half, axis = 0.5 * shape.length, R[:, 2]
+            ends = [x + half * axis, x - half * axis]
+            if shape.kind == "capsule":
+                return max(math.hypot(*end) for end in ends) + float(shape.radius)
+            along = [float(mul(end, axis)) for end in ends]
+            return max(math.hypot(a, math.hypot(*(end - a * axis)) + shape.radius) for end, a in zip(ends, along))
+        case _:
+            return math.hypot(*x) + bounding_radius(shape)
+    return max(math.hypot(*point) for point in (x + mul(corners, R.T)).tolist())
 
 
 def _following(vertices: Any) -> Any:

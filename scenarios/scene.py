@@ -1,8 +1,9 @@
 """A scene is data: bodies, boundaries, joints, forces and contact laws, and how long to simulate.
 
-All SI. A body frame has its origin at the centre of mass; planar poses are (x, y, angle), spatial ones
-(position, unit quaternion w-x-y-z, body to world). Gravity is a vector. Immutable and checked when built;
-JSON both ways (`read_scene`, `write_scene`), JSON Schema by `schema.scene_schema()`, identity by `content_hash`.
+All SI. A body frame has its origin at the centre of mass (`frames` moves a body that is given in another); planar poses
+are (x, y, angle), spatial ones (position, unit quaternion w-x-y-z, body to world). Gravity is a vector. Immutable and
+checked when built; JSON both ways (`read_scene`, `write_scene`), JSON Schema by `schema.scene_schema()`, identity by
+`content_hash`.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
-from scenarios import contact, mass
+from scenarios import contact, frames, mass
 from scenarios.bodies import AnyBody, PlanarBody, SpatialBody
 from scenarios.boundaries import AnyBoundary, Bowl, HalfPlane, HalfSpace, HollowSphere, PlanarBoundary, SpatialBoundary
 from scenarios.contact import (
@@ -54,10 +55,15 @@ from scenarios.shapes import (
     Cylinder,
     Disc,
     Ellipsoid,
+    PlanarCompound,
+    PlanarPiece,
     PlanarShape,
     Polygon,
+    SpatialCompound,
+    SpatialPiece,
     SpatialShape,
     Sphere,
+    simple_shapes,
 )
 
 # fmt: off
@@ -65,6 +71,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "Scene", "PlanarScene", "SpatialScene", "FORMAT", "SCENE",
     "PlanarBody", "SpatialBody", "PlanarShape", "SpatialShape",
     "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
+    "PlanarCompound", "PlanarPiece", "SpatialCompound", "SpatialPiece",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
     "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Track", "Ball", "Hinge", "Slider",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
@@ -90,8 +97,8 @@ class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
     format: Literal[1, 2] = 1
-    """2 where a spring has a path or a joint is a track, whatever is given: a scene without these keeps the identity
-    that it had in format 1."""
+    """2 where a body is a compound or was moved into its own frame, where a spring has a path or a joint is a track,
+    whatever is given: a scene without these keeps the identity that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -111,8 +118,15 @@ class _Scene(Data):
         def joints(self) -> tuple[AnyJoint, ...]: ...
 
     @model_validator(mode="after")
+    def _has_bodies_in_their_own_frames(self) -> Self:
+        for field, value in frames.moved(self).items():
+            object.__setattr__(self, field, value)  # frozen, and made only now
+        return self
+
+    @model_validator(mode="after")
     def _has_the_format_that_it_needs(self) -> Self:
         has_more = is_driven(self) or any(isinstance(joint, Track) for joint in self.joints)
+        has_more |= any(body.frame is not None or body.shape.kind == "compound" for body in self.bodies)
         object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now
         return self
 
@@ -325,7 +339,8 @@ def features(scene: Scene) -> frozenset[str]:
     some pair has it, "rolling-resistance"; its coefficient of restitution is a part of it, and no "restitution".
     """
     found = {"planar" if isinstance(scene, PlanarScene) else "spatial"}
-    found |= {body.shape.kind for body in scene.bodies}
+    simple = {shape for body in scene.bodies for shape in simple_shapes(body.shape)}
+    found |= {body.shape.kind for body in scene.bodies} | {shape.kind for shape in simple}
     found |= {boundary.kind for boundary in scene.boundaries} | {joint.kind for joint in scene.joints}
     members, given = (*scene.bodies, *scene.boundaries), scene.contact.compliant
     if given:
@@ -335,7 +350,7 @@ def features(scene: Scene) -> frozenset[str]:
     else:
         laws = [(p.friction or 0.0, p.restitution or 0.0) for p in (*members, *scene.contact.pairs)]
     there = {
-        "concave-polygon": any(isinstance(b.shape, Polygon) and not b.shape.is_convex for b in scene.bodies),
+        "concave-polygon": any(isinstance(shape, Polygon) and not shape.is_convex for shape in simple),
         "friction": any(mu > 0 for mu, _ in laws),
         "restitution": any(e > 0 for _, e in laws),
         "compliant": given,

@@ -1,18 +1,30 @@
 """The shapes of bodies, in the body frame: what describes each, and what makes one a shape at all.
 
 Planar: polygon, disc, polygon with arcs for edges. Spatial: sphere, box, capsule, cylinder, ellipsoid, convex mesh.
-SI; the origin is the centre of mass (`scene` checks it, for it depends on the inertia that a body is given).
+Either: a compound of several of them. SI. In a scene the origin is the centre of mass: `frames` moves what is not so.
 """
 
 from functools import cached_property
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from reference_engine.geometry.polygon import is_convex
 from scenarios import mass
-from scenarios.fields import MIN_SIZE, Data, Point2, Point3, Size
+from scenarios.fields import (
+    MIN_SIZE,
+    Data,
+    Number,
+    Point2,
+    Point3,
+    Positive,
+    Quaternion,
+    Size,
+    check_unit_quaternion,
+    not_stated,
+)
 
+MOST_PIECES = 1000
 SIMPLE = "distinct corners, counter-clockwise, no edge meeting another"
 
 
@@ -106,5 +118,51 @@ class ConvexMesh(Data):
         return self
 
 
-PlanarShape = Annotated[Polygon | Disc | ArcPolygon, Field(discriminator="kind")]
-SpatialShape = Annotated[Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh, Field(discriminator="kind")]
+class PlanarPiece(Data):
+    """A shape of a compound, with its pose in the frame of the body."""
+
+    shape: Annotated[Polygon | Disc, Field(discriminator="kind")]
+    position: Point2 = (0.0, 0.0)
+    angle: Number = 0.0
+    density: Annotated[Positive | None, Field(exclude_if=not_stated)] = None
+    """kg/m^2; of a body whose mass is given only the ratio to other pieces counts, where it is left out 1."""
+
+
+class PlanarCompound(Data):
+    """Several shapes that move as one. Where they overlap their mass counts twice."""
+
+    kind: Literal["compound"] = "compound"
+    pieces: Annotated[tuple[PlanarPiece, ...], Field(min_length=1, max_length=MOST_PIECES)]
+
+
+class SpatialPiece(Data):
+    """A shape of a compound, with its pose in the frame of the body."""
+
+    shape: Annotated[Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh, Field(discriminator="kind")]
+    position: Point3 = (0.0, 0.0, 0.0)
+    orientation: Quaternion = (1.0, 0.0, 0.0, 0.0)
+    density: Annotated[Positive | None, Field(exclude_if=not_stated)] = None
+    """kg/m^3; of a body whose mass is given only the ratio to other pieces counts, where it is left out 1."""
+
+    @model_validator(mode="after")
+    def _is_turned(self) -> Self:
+        check_unit_quaternion(self.orientation)
+        return self
+
+
+class SpatialCompound(Data):
+    """Several shapes that move as one. Where they overlap their mass counts twice."""
+
+    kind: Literal["compound"] = "compound"
+    pieces: Annotated[tuple[SpatialPiece, ...], Field(min_length=1, max_length=MOST_PIECES)]
+
+
+PlanarShape = Annotated[Polygon | Disc | ArcPolygon | PlanarCompound, Field(discriminator="kind")]
+SpatialShape = Annotated[
+    Sphere | Box | Capsule | Cylinder | Ellipsoid | ConvexMesh | SpatialCompound, Field(discriminator="kind")
+]
+
+
+def simple_shapes(shape: Any) -> tuple[Any, ...]:
+    """The shapes of a compound's pieces; of any other shape, itself."""
+    return tuple(piece.shape for piece in shape.pieces) if shape.kind == "compound" else (shape,)

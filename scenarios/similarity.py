@@ -181,11 +181,32 @@ def _body(body: Data, by: Similarity) -> Data:
     field = "angle" if "angle" in body else "orientation"
     found[field] = orientations(by, np.array(body[field])).tolist()
     _scale(found, {"mass": by.mass, "inertia": by.mass * by.length**2, "contact_radius": by.length})
+    if "frame" in found:
+        found["frame"] = _pose_in_body(found["frame"], by)
+    return found
+
+
+def _pose_in_body(pose: Data, by: Similarity) -> Data:
+    """Of a piece, or of the frame that the body was given in; seen in a mirror both are mirrored, too."""
+    found = pose | {"position": _own(pose["position"], by, by.length)}
+    if by.mirrors and "angle" in pose:
+        found["angle"] = -pose["angle"]
+    if by.mirrors and "orientation" in pose:
+        w, x, y, z = pose["orientation"]
+        found["orientation"] = [w, x, -y, -z]
+    return found
+
+
+def _piece(piece: Data, by: Similarity) -> Data:
+    found = _pose_in_body(piece, by) | {"shape": _shape(piece["shape"], by)}
+    _scale(found, {"density": by.mass / by.length ** len(piece["position"])})
     return found
 
 
 def _shape(shape: Data, by: Similarity) -> Data:
     found = dict(shape)
+    if "pieces" in found:
+        found["pieces"] = [_piece(piece, by) for piece in found["pieces"]]
     _scale(found, dict.fromkeys(("radius", "length", "size", "semi_axes"), by.length))
     for field in ("vertices", "points"):
         if field in found:

@@ -54,8 +54,6 @@ FAULTS: dict[str, tuple[dict[str, Any], tuple[str | int, ...], Any, tuple[str, .
                   ("bodies[0].shape.vertices", "clockwise", "counter-clockwise")),
     "two vertices": (PLANAR, ("bodies", 0, "shape", "vertices"), SQUARE[:2],
                      ("bodies[0].shape.vertices", "2 entries", "at least 3")),
-    "off centre": (PLANAR, ("bodies", 0, "shape", "vertices"), [[0, 0], [1, 0], [1, 1], [0, 1]],
-                   ("bodies[0].shape", "(0.5, 0.5)", "centre the shape")),
     "unknown body": (PLANAR, ("joints", 0, "b"), "whel", ("joints[0].b", "'whel'", "known: crate, wheel")),
     "unknown partner": (PLANAR, ("contact", "pairs", 0, "b"), "floor", ("contact.pairs[0].b", "'floor'", "ground")),
     "no axis": (PLANAR, ("joints", 0), {"kind": "prismatic", "name": "rail", "a": "crate", "anchor_a": [0, 0],

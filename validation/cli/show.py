@@ -46,7 +46,9 @@ def command(
     upright show bouncing-ball --gif ball.gif
     upright show stack:n=10 --comparison 3
     """
+    from scenarios.frames import are_moved
     from validation.cli.views import resumable
+    from validation.report.listing import frames_text
     from validation.report.motion_files import absent_motions, tracks_of, tracks_of_comparison
     from validation.report.pictures import motion_gif, motion_png
     from validation.report.player import motion_html
@@ -72,6 +74,8 @@ def command(
             raise click.UsageError(f"--at: {at:g} is out of range; allowed: 0 to {scene.duration:g} s")
     if table:
         click.echo(table)
+    if are_moved(scene):
+        click.echo(frames_text(scene))
     if not tracks:
         still = f"no engine completed {label} in {of}; nothing moves"
         if html or gif or png:

@@ -30,6 +30,9 @@ FORCES = _named("""
 JOINTS = _named("joints joints.b joints.collide")
 HINGES = _named("revolute prismatic ball hinge slider")
 TIES = _named("rod rope")
+COMPOUND = _named("""
+    compound bodies.shape.pieces.position bodies.shape.pieces.angle bodies.shape.pieces.orientation
+""")
 SHAPES = _named("capsule cylinder ellipsoid convex-mesh")
 WALLS = _named("bowl hollow-sphere")
 RULES = frozenset(  # for engines that ask the scene for the law of each pair

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 
 from reference_engine import elementary
+from reference_engine.array_types import Indices
+from reference_engine.dense import mul
 from scenarios import mass
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import velocity_at_pose
@@ -47,7 +49,8 @@ def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int,
     still = np.concatenate([np.where(free(o), bounding_radius(o), np.inf), np.full(len(o.scene.boundaries), np.inf)])
     code = near.a * (1 + len(width(o))) + near.b
     rows = np.flatnonzero(np.isin(code, code[deep]))
-    for row in rows[np.argsort(near.sample[rows], kind="stable")].tolist():
+    rows = rows[np.argsort(near.sample[rows], kind="stable")]
+    for row in (_deepest(o, rows) if has_compounds(o) else rows).tolist():
         pair, sample = (int(near.a[row]), int(near.b[row])), int(near.sample[row])
         if pair in found:
             continue
@@ -64,6 +67,19 @@ def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int,
     found |= {pair: since for pair, since in entered.items() if since}
     at_first = near.sample[deep] == 0
     return found, set(zip(near.a[deep][at_first].tolist(), near.b[deep][at_first].tolist()))
+
+
+def has_compounds(o: Observation) -> bool:
+    return any(body.shape.kind == "compound" for body in o.scene.bodies)
+
+
+def _deepest(o: Observation, rows: Indices) -> Indices:
+    """Of rows of `proximities` the deepest of each pair at each sample: the pieces of one pair have normals of their
+    own, and not all of them overlap."""
+    near = proximities(o)
+    rows = rows[np.lexsort((near.gap[rows], near.b[rows], near.a[rows], near.sample[rows]))]
+    key = np.stack([near.sample[rows], near.a[rows], near.b[rows]])
+    return rows[np.append(True, (np.diff(key) != 0).any(axis=0))] if len(rows) else rows
 
 
 @shared
@@ -157,10 +173,19 @@ def seen_from(o: Observation, body: int, sample: int, vector: Array) -> Array:
     return to_body_axes(t.orientation[sample, body], vector)
 
 
+def _in_piece(piece: Any, points: Array) -> Array:
+    """Points (N, D) of the body's frame, in the frame of a piece."""
+    origin, axes = mass.piece_frame(piece)
+    seen: Array = mul(points - origin, axes)
+    return seen
+
+
 def inside(shape: Any, points: Array) -> Flags:
     """(N,) of points (N, D) in the body's frame."""
     size = np.abs(points)
     match shape.kind:
+        case "compound":
+            return np.logical_or.reduce([inside(piece.shape, _in_piece(piece, points)) for piece in shape.pieces])
         case "disc" | "sphere":
             return length(points) < shape.radius
         case "box":

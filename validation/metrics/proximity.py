@@ -1,19 +1,19 @@
 """How near the bodies and boundaries are, by our own geometry, and how fast near points approach.
 
 Indices are those of the scene's bodies, then its boundaries. Planar pairs have up to two points, each with its gap, so
-that a block on one corner shows its other corner too; spatial pairs have the nearest one.
+that a block on one corner shows its other corner too; spatial pairs have the nearest one. Of a compound each piece has
+its own: the gap of two compounds is the least over pairs of pieces, and a pair of pieces whose bounding spheres are far
+apart costs nothing more.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reference_engine.geometry import planar_shapes as planar
-from reference_engine.geometry import spatial_shapes as spatial
-from scenarios.geometry import solid
+from scenarios.pieces import Pieces
 from scenarios.scene import colliding_pairs
 from validation.metrics.axes import moment
 from validation.metrics.observation import (
@@ -62,27 +62,24 @@ def proximities(o: Observation) -> Proximities:
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
     lookahead = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(radii.max()))
     cutoff = max(near_distance(o), lookahead)
-    shapes, ignore = _shapes_of(o)
+    pieces = pieces_of(o)
     if isinstance(o.trajectory, PlanarTrajectory):
-        pose = _with_boundaries(o, o.trajectory.pose, (0.0,))
-        return planar_proximities(shapes, pose, cutoff, ignore)
+        pose = pieces.planar_poses(_with_boundaries(o, o.trajectory.pose, (0.0,)))
+        return pieces.as_members(planar_proximities(pieces.shapes, pose, cutoff, pieces.ignore))
     position = _with_boundaries(o, o.trajectory.position, ())
     orientation = np.empty((*position.shape[:2], 4))
     orientation[:, : len(o.scene.bodies)] = o.trajectory.orientation
     orientation[:, len(o.scene.bodies) :] = (1.0, 0.0, 0.0, 0.0)
-    return spatial_proximities(shapes, position, orientation, cutoff, ignore)
+    poses = pieces.spatial_poses(position, orientation)
+    return pieces.as_members(spatial_proximities(pieces.shapes, *poses, cutoff, pieces.ignore))
 
 
 @of_scenario
-def _shapes_of(o: Observation) -> tuple[Any, NDArray[np.int64]]:
-    """Bodies and boundaries as the geometry has them, and the pairs (P, 2) that cannot touch."""
+def pieces_of(o: Observation) -> Pieces:
+    """Bodies and boundaries as the geometry has them, and which cannot touch."""
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
-    wanted = np.zeros((len(members), len(members)), bool)
-    wanted[tuple(np.array(pairs(o), np.int64).reshape(-1, 2).T)] = True
-    ignore = np.argwhere(~wanted & np.triu(np.ones_like(wanted), 1))
-    shapes: list[Any] = [solid(member) for member in members]
-    return planar.planar_shapes(shapes, static) if o.is_planar else spatial.spatial_shapes(shapes, static), ignore
+    return Pieces.of(members, static, pairs(o), planar_ones=o.is_planar)
 
 
 def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Array:

@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any
 
 from scenarios.catalogue import FAMILIES, suite_size
+from scenarios.frames import are_moved
 from scenarios.scenario import Scenario
-from scenarios.scene import content_hash
+from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice, engine_of, load_engine, present_engines, unavailable_engines
 from validation.records.names import metric_name_in
 
@@ -28,6 +29,9 @@ def scenario_list() -> str:
     one = f"One of them: upright scenarios {next(iter(FAMILIES))}"
     lines.append(f"{suite_size()} scenarios in the canonical suite.   {one}")
     return "\n".join(lines)
+
+
+MOST_MOVED = 3  # bodies that are named
 
 
 def scenario_list_json() -> str:
@@ -68,7 +72,19 @@ def scenario_lines(scenario: Scenario) -> str:
         rows.append(("invariants", ", ".join(sorted(truth.invariants))))
     if scenario.laws:
         rows.append(("laws", ", ".join(f"{called(metric)} <= {limit:.3g}" for metric, limit in scenario.laws.items())))
+    if are_moved(scene):
+        rows.append(("frames", frames_text(scene)))
     return "\n".join(f"{name:10} {text}" for name, text in rows)
+
+
+def frames_text(scene: Scene) -> str:
+    """Which bodies a scene has moved into their own frames, and from where."""
+    moved = [body for body in scene.bodies if body.frame is not None]
+    listed = [
+        f"{body.name} from ({', '.join(f'{x:.4g}' for x in body.frame.position)}) m" for body in moved[:MOST_MOVED]
+    ]
+    more = f" and {len(moved) - MOST_MOVED} more" if len(moved) > MOST_MOVED else ""
+    return f"moved to the centre of mass, in principal axes: {', '.join(listed)}{more}"
 
 
 def engine_list(*, as_json: bool) -> str:

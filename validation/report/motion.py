@@ -16,7 +16,7 @@ from reference_engine.array_types import Array
 from reference_engine.geometry.proximities import Proximities
 from scenarios.forces import Spring
 from scenarios.joints import Track as TrackJoint
-from scenarios.mass import bounding_radius
+from scenarios.mass import bounding_radius, piece_frame
 from scenarios.scene import PlanarScene, Scene
 from scenarios.track import Curve
 from validation.records.trajectory import PlanarTrajectory, Trajectory
@@ -110,7 +110,15 @@ def _outline(shape: Any) -> list[Array]:
 
             p = np.array(shape.points)
             return [_closed(p[triangle]) for triangle in ConvexHull(p).simplices]
+        case "compound":
+            return [line for piece in shape.pieces for line in _placed(piece)]
     raise TypeError(shape)
+
+
+def _placed(piece: Any) -> list[Array]:
+    """The lines of a compound's piece, in the frame of the body."""
+    origin, axes = piece_frame(piece)
+    return [origin + line @ axes.T for line in _outline(piece.shape)]
 
 
 def boundary_outlines(scene: Scene, extent: float) -> list[Array]:

@@ -42,11 +42,21 @@ def session_lines(session: Session, db_option: str, where: str) -> list[str]:
         render_table(session.results, session.verdicts),
         *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),
         cost_line(session),
+        *moved_lines(session),
         *differing_lines(session),
         *ensemble_lines(session),
         summary(session.verdicts),
         f"Stored as run {session.run} in {where}.   Next: {' · '.join(following)}",
     ]
+
+
+def moved_lines(session: Session) -> list[str]:
+    """One line at most: where a user looks for poses of the frame that a body was given in."""
+    if not session.moved:
+        return []
+    more = f" and {len(session.moved) - MOST_NAMES} more" if len(session.moved) > MOST_NAMES else ""
+    names = ", ".join(session.moved[:MOST_NAMES]) + more
+    return [f"{names}: bodies were given in other frames; poses are of centres of mass, in principal axes"]
 
 
 def cost_line(session: Session) -> str:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from scenarios import frames
 from scenarios.catalogue import canonical_suite, scenario_of
 from scenarios.scenario import Scenario
 from validation.engines import (
@@ -61,6 +62,7 @@ class Session:
     times: list[tuple[Verdict, Turn]] = field(default_factory=list)  # of a step, changed since accepted; confirmed
     doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
+    moved: list[str] = field(default_factory=list)  # labels of scenarios with bodies that were given in other frames
     differing: list[tuple[Result, Result]] = field(default_factory=list)
     """Simulated though the store had them, now and as stored, of which something is other."""
 
@@ -353,6 +355,7 @@ def _judged(
         unavailable={} if store.asked(run).get("words", {}).get("engines") else unavailable_engines(),
         left_out=left_out,
         times=changed_times(store, run, results, verdicts, baselines),
+        moved=list(dict.fromkeys(one.label for one in scenarios.values() if frames.are_moved(one.scene))),
     )
 
 

@@ -72,6 +72,10 @@ def scenes() -> list[Scene]:
         spatial({"shape": {"kind": "ellipsoid", "semi_axes": [1, 1, 1]}}),
         spatial({"inertia": [1, 1, 1], "shape": {
             "kind": "convex-mesh", "points": [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]}}),
+        planar({"shape": {"kind": "compound", "pieces": [
+            {"shape": DISC}, {"shape": DISC, "position": [1, 0], "angle": 1.0}]}}),
+        spatial({"shape": {"kind": "compound", "pieces": [
+            {"shape": SPHERE}, {"shape": SPHERE, "position": [1, 0, 0], "orientation": [0, 1, 0, 0]}]}}),
         spatial({}, boundaries=[{"kind": "half-space", "name": "floor"},
                                 {"kind": "hollow-sphere", "name": "ball", "radius": 99.0}]),
         spatial({}, joints=[joint("ball", zero3)]),

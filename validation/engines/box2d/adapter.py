@@ -15,15 +15,16 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
 import numpy as np
 from Box2D import __version__, b2_maxPolygonVertices, b2PolygonShape
 
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
 from validation.engines.box2d.queries import QUERIES, distances
 from validation.engines.box2d.world import SKIN, World, most_facets, record_is_known
 from validation.engines.engine import QUERY_STEP, SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.relations import repeats
-from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
+from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
-TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",
@@ -75,11 +76,11 @@ class Box2D(SteppingEngine):
     def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)
         seen: set[tuple[tuple[float, float], ...]] = set()
-        for body in scene.bodies:
-            if isinstance(body.shape, Polygon) and body.shape.vertices not in seen:
-                seen.add(body.shape.vertices)
-                if fault := polygon_fault(body.shape.vertices):
-                    return f"body {body.name!r}: {fault}"
+        for name, shape in ((body.name, one) for body in scene.bodies for one, _ in planar_pieces(body.shape)):
+            if isinstance(shape, Polygon) and shape.vertices not in seen:
+                seen.add(shape.vertices)
+                if fault := polygon_fault(shape.vertices):
+                    return f"body {name!r}: {fault}"
         for boundary in scene.boundaries:
             if isinstance(boundary, Bowl) and most_facets(boundary) < FEWEST_FACETS:
                 return f"bowl {boundary.name!r}: Box2D has no edges as short as {FEWEST_FACETS} of its would be"

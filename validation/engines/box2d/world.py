@@ -4,13 +4,14 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from Box2D import b2_linearSlop, b2_polygonRadius, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
 from scenarios.forces import planar_wrenches
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import DeclinedError, Settings, Value
 from validation.engines.shared import recorder
@@ -23,6 +24,13 @@ FLOAT = 4  # bytes
 CIRCLES, FACE_A, FACE_B = range(3)  # b2Manifold's types
 Point = tuple[float, float]
 Frame = tuple[float, float, float, float]  # x, y, cosine, sine
+
+
+class Fixture(NamedTuple):
+    """What a fixture is of."""
+
+    member: int
+    radius: float  # m: of a disc its own, of all others their skin's
 
 
 def most_facets(bowl: Bowl) -> int:
@@ -52,7 +60,6 @@ class World(SlabWorld):
         by_contact = self._laws if friction is None or restitution is None else None
         members = len(scene.bodies) + len(scene.boundaries)
         self._material = list(zip(friction or [0.0] * members, restitution or [0.0] * members))
-        self._radius: list[float] = []  # of each member's shape: of a disc its own, of all others their skin's
         self._boundary_poses: list[tuple[float, float, float]] = []
         # Shapes of one negative group never meet. Its groups are 16 bits wide: ours are numbered anew.
         groups = sorted({body.group for body in scene.bodies if body.group})
@@ -69,7 +76,7 @@ class World(SlabWorld):
         self._moving = [self.bodies[i] for i in self.free]
         self._records = body_records(self._moving)
         self._silent = Listener(by_contact) if by_contact else None
-        self._reporter = Reporter(by_contact, self._radius)
+        self._reporter = Reporter(by_contact)
         self.world.contactListener = self._silent
         self._listens = False
 
@@ -84,13 +91,13 @@ class World(SlabWorld):
                 position=given.position, angle=given.angle, linearVelocity=given.velocity, angularVelocity=given.spin
             )
         filtered = {"groupIndex": self._group[given.group]} if given.group else {}
-        if isinstance(given.shape, Disc):
-            fixture = body.CreateCircleFixture(radius=given.shape.radius, **self._surface(i), **filtered)
-        else:
-            vertices = self._drawn(given.name, given.shape.vertices)
-            fixture = body.CreatePolygonFixture(vertices=vertices, **self._surface(i), **filtered)
-        fixture.userData = i
-        self._radius.append(float(fixture.shape.radius))
+        for one, center in planar_pieces(given.shape):
+            if isinstance(one, Disc):
+                fixture = body.CreateCircleFixture(radius=one.radius, pos=center, **self._surface(i), **filtered)
+            else:
+                vertices = self._drawn(given.name, one.vertices)
+                fixture = body.CreatePolygonFixture(vertices=vertices, **self._surface(i), **filtered)
+            self._add_fixture(fixture, i)
         if not given.fixed:  # after the shape, which makes a mass of its own
             body.massData = b2MassData(mass=given.mass, center=(0.0, 0.0), I=float(moment))
         return body
@@ -106,9 +113,11 @@ class World(SlabWorld):
             count = min(segments, most_facets(boundary))
             corners = bowl_facets(boundary, count) - np.array(boundary.center)
             fixture = body.CreateLoopFixture(vertices=corners.tolist(), **self._surface(j))
-        fixture.userData = j
-        self._radius.append(float(fixture.shape.radius))
+        self._add_fixture(fixture, j)
         self._boundary_poses.append((body.position.x, body.position.y, body.angle))
+
+    def _add_fixture(self, fixture: Any, member: int) -> None:
+        fixture.userData = Fixture(member, float(fixture.shape.radius))
 
     def _surface(self, member: int) -> dict[str, float]:
         friction, restitution = self._material[member]
@@ -315,7 +324,7 @@ class Listener(b2ContactListener):
     def BeginContact(self, contact: Any) -> None:
         if self.laws is not None:
             try:
-                law = self.laws.of(contact.fixtureA.userData, contact.fixtureB.userData)
+                law = self.laws.of(contact.fixtureA.userData.member, contact.fixtureB.userData.member)
                 contact.friction, contact.restitution = law
             except Exception as error:
                 self.faults.append(error)
@@ -328,9 +337,8 @@ class Reporter(Listener):
     same, the other keeps the impulse of an earlier step.
     """
 
-    def __init__(self, laws: PairLaws | None, radius: list[float]) -> None:
+    def __init__(self, laws: PairLaws | None) -> None:
         super().__init__(laws)
-        self.radius = radius
         self.begin([])
 
     def begin(self, frames: list[Frame]) -> None:
@@ -340,11 +348,9 @@ class Reporter(Listener):
 
     def PostSolve(self, contact: Any, impulse: Any) -> None:
         try:
-            a, b = contact.fixtureA.userData, contact.fixtureB.userData
+            (a, radius_a), (b, radius_b) = contact.fixtureA.userData, contact.fixtureB.userData
             impulses = list(zip(impulse.normalImpulses, impulse.tangentImpulses))[: impulse.count]
-            points = solved_points(
-                contact.manifold, impulses, self.frames[a], self.frames[b], self.radius[a], self.radius[b]
-            )
+            points = solved_points(contact.manifold, impulses, self.frames[a], self.frames[b], radius_a, radius_b)
             self.solved.extend((a, b, *point) for point in points)
         except Exception as error:
             self.faults.append(error)

@@ -96,6 +96,7 @@ TAKES |= {"contact.impact_law=newton", "contact.impact_order=simultaneous", "con
 BECAUSE = {
     "spatial": "ContactSim is planar",
     "friction": "ContactSim has no friction",
+    "compound": "ContactSim has one shape a body",
     "bowl": "ContactSim has no bowl: bodies inside a whole circle would have to go through its outline",
 }
 LEAST_GAP = 1e-9  # m, at the start

@@ -45,7 +45,7 @@ from validation.engines.shared.joint_tree import (
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
-from validation.engines.takes import HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
+from validation.engines.takes import COMPOUND, HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
 from validation.records.queries import Answers, Poses
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
@@ -64,7 +64,9 @@ CAN_DEACTIVATE = hasattr(dartpy.simulation.World, "setDeactivationOptions")  # f
 OUT_OF_PLANE = 1e-9  # m and rad, that a planar body may be before it is put back
 
 MESH = "dartpy makes meshes from files alone"
-TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | {"restitution", "concave-polygon", "capsule", "cylinder"}
+TAKES = (
+    PLANAR | SPATIAL | SOLVER | COMPOUND | JOINTS | HINGES | {"restitution", "concave-polygon", "capsule", "cylinder"}
+)
 BECAUSE = {
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
@@ -190,7 +192,7 @@ class DartWorld(MaximalWorld):
         for i, body in enumerate(bodies):
             for k, piece in enumerate(spatial_pieces(body.shape, 0)):
                 node = self._add_shape(self._nodes[i], _shape(piece), i, k)
-                node.setRelativeTransform(_pose(np.array(piece.center), rotation_matrix(turned_about_z(piece.angle))))
+                node.setRelativeTransform(_pose(np.array(piece.center), rotation_matrix(piece.quaternion)))
         for i in sorted(skeletons):
             self._world.addSkeleton(skeletons[i])
 

@@ -169,7 +169,7 @@ def _body_geoms(asset: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
             yield {"type": "mesh", "mesh": f"{name}m{k}"}
         else:
             size = (*piece.size, 0.0, 0.0)[:3]
-            yield {"type": piece.kind, "size": size, "pos": piece.center, "quat": embedding.turned_about_z(piece.angle)}
+            yield {"type": piece.kind, "size": size, "pos": piece.center, "quat": piece.quaternion}
 
 
 def _boundary_geoms(boundary: Any, settings: Settings) -> Iterator[dict[str, Any]]:

@@ -29,14 +29,15 @@ import scipy.optimize  # noqa: F401  the means of pairs are found with it: impor
 
 from reference_engine.array_types import Array
 from scenarios.scene import Scene
+from scenarios.shapes import simple_shapes
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
-from validation.engines.shared.embedding import turned_about_z, vector_in_space
+from validation.engines.shared.embedding import quaternion_product, vector_in_space
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import HINGES, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.takes import COMPOUND, HINGES, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -66,7 +67,7 @@ FREE = {
 }
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
-TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | WALLS | HINGES | TIES
+TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
 BECAUSE = {
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
@@ -137,7 +138,8 @@ class PhysX(SteppingEngine):
     def cannot(self, scene: Scene) -> str | None:
         if reason := no_values("PhysX", PairLaws(scene), friction="mean", restitution="mean"):
             return reason
-        if any(len(getattr(body.shape, "points", ())) > MOST_CORNERS for body in scene.bodies):
+        shapes = (shape for body in scene.bodies for shape in simple_shapes(body.shape))
+        if any(len(getattr(shape, "points", ())) > MOST_CORNERS for shape in shapes):
             return f"PhysX leaves corners out of a hull of more than {MOST_CORNERS}"
         return None
 
@@ -272,14 +274,16 @@ def _shape(piece: Piece, material: Any) -> Any:
     made: Any
     match piece.kind:
         case "sphere":
-            return physx.PhysxCollisionShapeSphere(*piece.size, material)
+            made = physx.PhysxCollisionShapeSphere(*piece.size, material)
+            made.local_pose = sapien.Pose(piece.center)
         case "box":
             made = physx.PhysxCollisionShapeBox(piece.size, material)
-            made.local_pose = sapien.Pose(piece.center, turned_about_z(piece.angle))
+            made.local_pose = sapien.Pose(piece.center, piece.quaternion)
         case "capsule" | "cylinder":
             lies = physx.PhysxCollisionShapeCapsule if piece.kind == "capsule" else physx.PhysxCollisionShapeCylinder
             made = lies(*piece.size, material)
-            made.local_pose = sapien.Pose(q=X_TO_Z)
+            turned = quaternion_product(np.array(piece.orientation), np.array(X_TO_Z)) if piece.is_turned else X_TO_Z
+            made.local_pose = sapien.Pose(piece.center, turned)
         case "hull":
             made = physx.PhysxCollisionShapeConvexMesh(piece.points.astype(np.float32), UNSCALED, material)
     return made

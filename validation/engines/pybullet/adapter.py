@@ -47,11 +47,11 @@ from validation.engines.shared.embedding import vector_in_space, wrenches_in_spa
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
-from validation.engines.shared.spatial_pieces import facet_settings
-from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.engines.shared.spatial_pieces import facet_settings, spatial_pieces
+from validation.engines.takes import COMPLIANT, COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 from validation.records.queries import Answers, Poses
 
-TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | WALLS | JOINTS | HINGES | {"restitution"}
+TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution"}
 BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
@@ -135,6 +135,10 @@ class PyBullet(SteppingEngine):
             return reason
         if (most := math.prod(sorted(laws.shape_values("friction", "product") or [])[-2:])) > MOST_FRICTION:
             return f"Bullet cuts the friction of a pair off at {MOST_FRICTION:g}; this scene has {most:g}"
+        for body in scene.bodies:
+            kinds = [piece.kind for piece in spatial_pieces(body.shape, 0)] if body.shape.kind == "compound" else []
+            if len(kinds) > 1 and "hull" in kinds:
+                return f"body {body.name!r}: pybullet takes no hull among several shapes of a body"
         return start_fault(scene) or loop_fault("Bullet", scene, " between multibodies")
 
     def warm_up(self) -> None:

@@ -150,6 +150,6 @@ def _given(anchor: Array | None) -> Array:
     return anchor
 
 
-def xyzw(q: Array | list[float]) -> list[float]:
+def xyzw(q: Array | Sequence[float]) -> list[float]:
     """pybullet's order."""
     return [float(q[1]), float(q[2]), float(q[3]), float(q[0])]

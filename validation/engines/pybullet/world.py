@@ -1,5 +1,6 @@
 """A scene as a pybullet world: multibodies in reduced coordinates, contacts with the law of each pair."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from validation.engines.shared import embedding, joint_tree
 from validation.engines.shared.joint_tree import Link, joint_forest, link_state, non_colliding_pairs
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws
-from validation.engines.shared.spatial_pieces import spatial_pieces, wall_of
+from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 UNLIMITED = 1e12  # N
@@ -171,22 +172,45 @@ class Built:
 
     def _shape(self, i: int, center: Array) -> int:
         """Of a body whose frame has its origin at `center` (3,) of the frame that it is fixed to."""
-        (piece,) = spatial_pieces(self._scene.bodies[i].shape, int(self._settings["ellipsoid_subdivisions"]))
+        pieces = list(spatial_pieces(self._scene.bodies[i].shape, int(self._settings["ellipsoid_subdivisions"])))
+        if len(pieces) > 1:
+            return self._shape_of_many(pieces, center)
+        (piece,) = pieces
         given: dict[str, Any] = {"collisionFramePosition": (center + np.array(piece.center)).tolist()}
+        if piece.kind == "box" or piece.is_turned:
+            given["collisionFrameOrientation"] = xyzw(piece.quaternion)
         match piece.kind:
             case "sphere":
                 given["radius"] = piece.size[0]
             case "box":
-                given |= {
-                    "halfExtents": piece.size,
-                    "collisionFrameOrientation": xyzw(embedding.turned_about_z(piece.angle)),
-                }
+                given["halfExtents"] = piece.size
             case "capsule" | "cylinder":
                 given |= {"radius": piece.size[0], "height": 2.0 * piece.size[1]}
             case "hull":
                 self._meshes.add(i)
                 given = {"vertices": (piece.points + center).tolist()}
         return self._made(SHAPES[piece.kind], **given)
+
+    def _shape_of_many(self, pieces: Sequence[Piece], center: Array) -> int:
+        """Of a compound; hulls of points cannot be among them, and are declined before."""
+        sizes: list[Any] = [(0.0, 0.0)] * len(pieces)
+        for k, piece in enumerate(pieces):
+            if piece.kind == "sphere":
+                sizes[k] = (piece.size[0], 0.0)
+            elif piece.kind in ("capsule", "cylinder"):
+                sizes[k] = (piece.size[0], 2.0 * piece.size[1])
+        number: int = self._call(
+            pb.createCollisionShapeArray,
+            shapeTypes=[SHAPES[piece.kind] for piece in pieces],
+            radii=[radius for radius, _ in sizes],
+            lengths=[length for _, length in sizes],
+            halfExtents=[piece.size if piece.kind == "box" else (0.0, 0.0, 0.0) for piece in pieces],
+            collisionFramePositions=[(center + np.array(piece.center)).tolist() for piece in pieces],
+            collisionFrameOrientations=[xyzw(piece.quaternion) for piece in pieces],
+        )
+        if number < 0:
+            raise RuntimeError(f"pybullet could not make a collision shape of {len(pieces)} pieces")
+        return number
 
     def _boundary(self, boundary: Any) -> tuple[Array, int]:
         """Where it is, and its shape; a mesh may be concave where it is fixed."""

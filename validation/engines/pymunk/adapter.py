@@ -17,15 +17,16 @@ import importlib.metadata
 
 import numpy as np
 
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pymunk.queries import QUERIES, collisions
 from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
-from validation.engines.takes import JOINTS, PLANAR, SOLVER, TIES
+from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
-TAKES = PLANAR | SOLVER | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "pymunk is planar",
     "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",
@@ -84,11 +85,13 @@ class Pymunk(SteppingEngine):
 
 
 def narrowest_width(scene: PlanarScene) -> float:
-    """m: the smaller side of the smallest free body, along its body axes."""
+    """m: the smaller side of the smallest piece of a free body, along its body axes."""
     widths = []
     for body in scene.bodies:
         if not body.fixed:
-            shape = body.shape
-            corners = np.array(shape.vertices) if not isinstance(shape, Disc) else shape.radius * np.array([[-1], [1]])
-            widths.append(float(np.ptp(corners, axis=0).min()))
+            for shape, _ in planar_pieces(body.shape):
+                if isinstance(shape, Disc):
+                    widths.append(2.0 * shape.radius)
+                else:
+                    widths.append(float(np.ptp(np.array(shape.vertices), axis=0).min()))
     return min(widths)

@@ -10,6 +10,7 @@ import pymunk
 
 from reference_engine.array_types import Array
 from scenarios.forces import planar_wrenches
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings, Value
 from validation.engines.shared import recorder
@@ -71,14 +72,16 @@ class World(SlabWorld):
         body.position, body.angle = given.position, given.angle
         if not given.fixed:
             body.velocity, body.angular_velocity = given.velocity, given.spin
-        shape: pymunk.Shape
-        if isinstance(given.shape, Disc):
-            shape = pymunk.Circle(body, given.shape.radius)
-        else:
-            shape = pymunk.Poly(body, given.shape.vertices)
-        shape.filter = pymunk.ShapeFilter(group=given.group)  # its groups are the scene's
-        self._member[shape] = i
-        self.space.add(body, shape)
+        self.space.add(body)
+        for one, center in planar_pieces(given.shape):
+            shape: pymunk.Shape
+            if isinstance(one, Disc):
+                shape = pymunk.Circle(body, one.radius, center)
+            else:
+                shape = pymunk.Poly(body, one.vertices)
+            shape.filter = pymunk.ShapeFilter(group=given.group)  # its groups are the scene's
+            self._member[shape] = i
+            self.space.add(shape)
         return body
 
     def _boundary(self, j: int, boundary: HalfPlane | Bowl, segments: int) -> None:

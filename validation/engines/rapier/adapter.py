@@ -39,12 +39,12 @@ from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
-from validation.engines.shared.embedding import vector_in_space
+from validation.engines.shared.embedding import quaternion_product, vector_in_space
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.engines.takes import COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 from validation.records.queries import Answers, Poses
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
@@ -66,7 +66,9 @@ LOCKED = {
 UNKNOWN = (math.nan, math.nan, math.nan)  # impulse along the normal and the two tangents
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
-TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
+TAKES = (
+    PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
+)
 BECAUSE = {
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
     "rod": "Rapier has no joint that keeps a distance",
@@ -342,18 +344,31 @@ def _plain(value: Any) -> Any:
 
 
 def _collider(piece: Piece) -> Any:
+    turn = (0.0, 0.0, piece.angle)
     match piece.kind:
         case "sphere":
-            return rapier.Collider.ball(*piece.size)
+            made = rapier.Collider.ball(*piece.size)
         case "box":
-            turn = (0.0, 0.0, piece.angle)
-            return rapier.Collider.cuboid(*piece.size).translation(piece.center).rotation(turn)
+            made = rapier.Collider.cuboid(*piece.size)
         case "capsule":
-            return rapier.Collider.capsule_z(piece.size[1], piece.size[0])
+            made = rapier.Collider.capsule_z(piece.size[1], piece.size[0])
         case "cylinder":
-            return rapier.Collider.cylinder(piece.size[1], piece.size[0]).rotation(QUARTER_TURN)
+            made, turn = rapier.Collider.cylinder(piece.size[1], piece.size[0]), QUARTER_TURN
         case "hull":
-            return rapier.Collider.convex_hull(piece.points.astype(np.float32))
+            made = rapier.Collider.convex_hull(piece.points.astype(np.float32))
+    if piece.is_turned:
+        turn = turned_by(np.array(piece.orientation), turn)
+    return made.translation(piece.center).rotation(turn) if any(piece.center) or any(turn) else made
+
+
+def turned_by(orientation: Array, turn: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Rotation vector, which Rapier's builder takes: first a turn about one axis of the body, then the quaternion."""
+    angle = math.hypot(*turn)
+    first = np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * np.array(turn) / (angle or 1.0))])
+    w, *u = quaternion_product(orientation, first).tolist()
+    sine = math.hypot(*u)
+    x, y, z = (np.array(u) * (2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 2.0)).tolist()
+    return x, y, z
 
 
 def _tangents(normal: Array) -> tuple[Array, Array]:

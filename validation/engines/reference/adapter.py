@@ -37,7 +37,19 @@ from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.planar_model import world_of
 from validation.engines.shared.recorder import one_call, regular_sample_times
-from validation.engines.takes import COMPLIANT, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS, not_taken
+from validation.engines.takes import (
+    COMPLIANT,
+    COMPOUND,
+    HINGES,
+    JOINTS,
+    PLANAR,
+    SHAPES,
+    SOLVER,
+    SPATIAL,
+    TIES,
+    WALLS,
+    not_taken,
+)
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
@@ -66,13 +78,14 @@ SETTINGS = {
     **reference_mechanisms.SETTINGS,
     **reference_compliant.SETTINGS,
 }
-TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SHAPES | WALLS
+TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SHAPES | COMPOUND | WALLS
 TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon"}
 TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
+SEVERAL_SHAPES = "in the plane the reference engine has one shape a body, but in flights; {!r} has several"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
 EXACT = unchanged_when(
     "turned",
@@ -124,6 +137,8 @@ class Reference:
         if (module := module_for(scene)) is not None:
             return module.declines(scene)
         assert isinstance(scene, PlanarScene)
+        if many := next((body.name for body in scene.bodies if body.shape.kind == "compound"), None):
+            return SEVERAL_SHAPES.format(many)
         if (count := len(scene.bodies) + len(scene.boundaries)) > MOST_BODIES:
             return TOO_MANY.format(MOST_BODIES, count)
         for joint in scene.joints:

@@ -8,10 +8,11 @@ import numpy as np
 
 from reference_engine import FlightError, FlightMotion, Flyer, simulate_flights
 from reference_engine.array_types import Array
-from reference_engine.dense import norm
+from reference_engine.dense import mul, norm
 from scenarios import shapes
 from scenarios.boundaries import HalfPlane, HalfSpace
 from scenarios.forces import has_applied_forces
+from scenarios.mass import piece_frame
 from scenarios.scene import PlanarScene, Scene, colliding_pairs, inertias
 from validation.engines.engine import DeclinedError, Settings
 from validation.engines.shared.recorder import one_call, regular_sample_times
@@ -66,7 +67,18 @@ def collision_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[A
             return signs * np.array(shape.size), 0.0
         case shapes.Capsule():
             return np.array([(0.0, 0.0, -0.5 * shape.length), (0.0, 0.0, 0.5 * shape.length)]), shape.radius
+        case shapes.PlanarCompound() | shapes.SpatialCompound():
+            return _of_pieces(shape)
     return None
+
+
+def _of_pieces(shape: shapes.PlanarCompound | shapes.SpatialCompound) -> tuple[Array, float] | None:
+    """Of a compound whose pieces have balls of one radius: over a plane it is its hull."""
+    found = [(piece_frame(piece), collision_points(piece.shape)) for piece in shape.pieces]
+    radii = {None if points is None else points[1] for _, points in found}
+    if len(radii) > 1 or None in radii:
+        return None
+    return np.concatenate([x + mul(points[0], R.T) for (x, R), points in found if points]), radii.pop() or 0.0
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:

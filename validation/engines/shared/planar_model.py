@@ -12,7 +12,7 @@ from scenarios import mass
 from scenarios.boundaries import Bowl, PlanarBoundary
 from scenarios.joints import Prismatic, Revolute, Rod, Track
 from scenarios.scene import PlanarScene, inertias
-from scenarios.shapes import Disc, PlanarShape, Polygon
+from scenarios.shapes import ArcPolygon, Disc, PlanarShape, Polygon
 
 Point = tuple[float, float]
 
@@ -62,6 +62,7 @@ def shape_of(shape: PlanarShape) -> library.Disc | library.Outline:
         return library.Disc(shape.radius)
     if isinstance(shape, Polygon):
         return library.polygon_outline(shape.vertices)
+    assert isinstance(shape, ArcPolygon), "declined before"
     ends = zip(shape.vertices, (*shape.vertices[1:], shape.vertices[0]), shape.bulges)
     return library.Outline([arc(start, end, bulge) for start, end, bulge in ends])
 

@@ -1,20 +1,22 @@
 """Shapes and boundaries of a scene as the solids and meshes that most spatial engines take.
 
-A concave polygon is as many prisms as it has convex parts. An ellipsoid has no exact solid here: it is the hull of
-points on its surface, and nothing lies beyond it.
+A concave polygon is as many prisms as it has convex parts, a compound as many pieces as it has. An ellipsoid has no
+exact solid here: it is the hull of points on its surface, and nothing lies beyond it.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.geometry.polygon import convex_pieces
+from scenarios.mass import piece_frame
+from scenarios.pieces import planar_pieces
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle, vector_in_space
+from validation.engines.shared.embedding import DEPTH, icosphere, prism, rectangle, turned_about_z, vector_in_space
 
 
 def facet_settings(ellipsoid: int) -> dict[str, Setting]:
@@ -29,6 +31,9 @@ def facet_settings(ellipsoid: int) -> dict[str, Setting]:
     }
 
 
+UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
     """A convex solid in its body's frame; capsule and cylinder stand along its z axis."""
@@ -36,11 +41,21 @@ class Piece:
     kind: str
     size: tuple[float, ...] = ()
     """m; sphere: radius; box: half edges; capsule, cylinder: radius, half the length of its axis; ellipsoid: semi-axes;
-    hull: none
+    hull: none, and its points are where they are in the body's frame
     """
     center: tuple[float, float, float] = (0.0, 0.0, 0.0)  # m
-    angle: float = 0.0  # rad, about z
+    angle: float = 0.0  # rad, about z, of a piece of a planar shape
+    orientation: tuple[float, float, float, float] = UPRIGHT  # w-x-y-z, of a piece of a spatial one
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))  # (K, 3) m, of a hull
+
+    @property
+    def quaternion(self) -> Sequence[float]:
+        """w-x-y-z of how it is turned in the body's frame."""
+        return turned_about_z(self.angle) if self.angle else self.orientation
+
+    @property
+    def is_turned(self) -> bool:
+        return self.orientation != UPRIGHT
 
 
 def spatial_pieces(shape: Any, ellipsoid_subdivisions: int | None) -> Iterator[Piece]:
@@ -68,8 +83,26 @@ def spatial_pieces(shape: Any, ellipsoid_subdivisions: int | None) -> Iterator[P
                     (x, y), (width, height), angle = box
                     size = (width / 2, height / 2, DEPTH / 2)
                     yield Piece(kind="box", size=size, center=(float(x), float(y), 0.0), angle=angle)
+        case "compound" if hasattr(shape.pieces[0], "angle"):
+            for flat, (x, y) in planar_pieces(shape):
+                for one in spatial_pieces(flat, ellipsoid_subdivisions):
+                    yield replace(one, center=(x, y, 0.0)) if one.kind == "sphere" else one
+        case "compound":
+            for part in shape.pieces:
+                yield from _in_body(part, ellipsoid_subdivisions)
         case _:
             raise TypeError(shape)
+
+
+def _in_body(part: Any, ellipsoid_subdivisions: int | None) -> Iterator[Piece]:
+    """The pieces of a compound's piece, in the frame of the body."""
+    origin, axes = piece_frame(part)
+    for one in spatial_pieces(part.shape, ellipsoid_subdivisions):
+        if one.kind == "hull":
+            yield replace(one, points=origin + one.points @ axes.T)
+        else:
+            turned = part.orientation if one.kind != "sphere" else UPRIGHT
+            yield replace(one, center=part.position, orientation=turned)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from reference_engine.array_types import Array
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, PlanarScene, Prismatic, Rod, Rope, inertias
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.planar_boundaries import inset
@@ -99,11 +100,13 @@ def _bodies(scene: PlanarScene, settings: Settings) -> list[str]:
             ]
         law = _pair_law(scene, i)
         law += f", groupIndex={-1 - numbered.index(body.group)}" if body.group else ""
-        if isinstance(body.shape, Disc):
-            lines.append(f"{names[i]}.CreateCircleFixture(radius={body.shape.radius!r}, {law})")
-        else:
-            vertices = _drawn(body.name, body.shape.vertices, settings)
-            lines.append(f"{names[i]}.CreatePolygonFixture(vertices={rows(vertices)}, {law})")
+        for shape, center in planar_pieces(body.shape):
+            if isinstance(shape, Disc):
+                where = f"pos={numbers(center)}, " if any(center) else ""
+                lines.append(f"{names[i]}.CreateCircleFixture(radius={shape.radius!r}, {where}{law})")
+            else:
+                vertices = _drawn(body.name, shape.vertices, settings)
+                lines.append(f"{names[i]}.CreatePolygonFixture(vertices={rows(vertices)}, {law})")
         if not body.fixed:
             given = f"mass={body.mass!r}, center=(0.0, 0.0), I={numbers(moment)}"
             lines.append(f"{names[i]}.massData = b2MassData({given})")

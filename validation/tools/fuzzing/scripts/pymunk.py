@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from reference_engine.array_types import Array
+from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Rod, Rope, inertias
 from validation.engines.shared.joint_tree import is_effective
 from validation.engines.shared.pair_laws import PairLaws
@@ -91,12 +92,16 @@ def _bodies(scene: PlanarScene) -> list[str]:
         ]
         if not body.fixed and (any(body.velocity) or body.spin):
             lines.append(f"{name}.velocity, {name}.angular_velocity = {numbers(body.velocity)}, {numbers(body.spin)}")
-        if isinstance(body.shape, Disc):
-            lines.append(f"shape = pymunk.Circle({name}, {body.shape.radius!r})")
-        else:
-            lines.append(f"shape = pymunk.Poly({name}, {rows(body.shape.vertices)})")
-        lines += [f"shape.filter = pymunk.ShapeFilter(group={body.group})"] if body.group else []
-        lines += [*_pair_law(scene, i), f"space.add({name}, shape)", ""]
+        lines.append(f"space.add({name})")
+        for shape, center in planar_pieces(body.shape):
+            if isinstance(shape, Disc):
+                offset = f", {numbers(center)}" if any(center) else ""
+                lines.append(f"shape = pymunk.Circle({name}, {shape.radius!r}{offset})")
+            else:
+                lines.append(f"shape = pymunk.Poly({name}, {rows(shape.vertices)})")
+            lines += [f"shape.filter = pymunk.ShapeFilter(group={body.group})"] if body.group else []
+            lines += [*_pair_law(scene, i), "space.add(shape)"]
+        lines.append("")
     return [*lines, f"bodies = [{', '.join(names[i] for i in free_bodies(scene))}]", ""]
 
 
