@@ -18,7 +18,6 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import mul
 from reference_engine.elementary import squared
-from reference_engine.rotation import product
 from scenarios.catalogue.free_tumble import EULER, attitude
 from scenarios.catalogue.shared.bodies import G, GroundKind, Space, in_plane, lay_ground, pin, rectangle, scene_of
 from scenarios.catalogue.shared.chebyshev import DenseSolution
@@ -174,6 +173,8 @@ def hammer_flight(*, gravity: Annotated[float, Within(0.0, 100.0, "m/s^2")] = G)
     moments = inertias(scene)[0].tolist()
 
     def pose(time: Array) -> Array:
+        from reference_engine.rotation import product  # who looks into the catalogue needs no compiler
+
         t = np.asarray(time, dtype=np.float64)[:, None]
         x = np.array(body.position) + np.array(body.velocity) * t + 0.5 * np.array(scene.gravity) * squared(t)
         turned, _ = attitude(tuple(moments), tuple(about), t[:, 0])

@@ -79,10 +79,8 @@ def scenario_lines(scenario: Scenario) -> str:
 
 def frames_text(scene: Scene) -> str:
     """Which bodies a scene has moved into their own frames, and from where."""
-    moved = [body for body in scene.bodies if body.frame is not None]
-    listed = [
-        f"{body.name} from ({', '.join(f'{x:.4g}' for x in body.frame.position)}) m" for body in moved[:MOST_MOVED]
-    ]
+    moved = [(body.name, body.frame.position) for body in scene.bodies if body.frame is not None]
+    listed = [f"{name} from ({', '.join(f'{x:.4g}' for x in origin)}) m" for name, origin in moved[:MOST_MOVED]]
     more = f" and {len(moved) - MOST_MOVED} more" if len(moved) > MOST_MOVED else ""
     return f"moved to the centre of mass, in principal axes: {', '.join(listed)}{more}"
 
