@@ -71,9 +71,11 @@ def _heavier(draw: Draw, data: Data) -> None:
 def _larger(draw: Draw, data: Data) -> None:
     """By the same factor in all directions."""
     body, factor = _one(draw, data), draw(st.sampled_from(FACTORS))
-    for name in LENGTHS:
-        if name in body["shape"]:
-            body["shape"][name] = (factor * np.array(body["shape"][name])).tolist()
+    pieces = body["shape"].get("pieces", ())
+    for part in (body["shape"], *pieces, *(piece["shape"] for piece in pieces)):
+        for name in (*LENGTHS, *(("position",) if part in pieces else ())):
+            if name in part:
+                part[name] = (factor * np.array(part[name])).tolist()
     _scale_inertia(body, factor * factor)
 
 

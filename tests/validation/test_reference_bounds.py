@@ -156,6 +156,8 @@ BOUNDS = (
     Bound("free-tumble:start={even,flip}", "angular_momentum_drift", 1e-9, JOINED, unit="kg m^2/s"),
     Bound("pendulum", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("pendulum:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("hammer-swing:space=spatial", "truth_error_angle", 1e-9, JOINED, unit="rad"),
+    Bound("hammer-flight", "truth_error_angle", 1e-9, JOINED, unit="rad"),
     Bound("chain", "energy_drift", 1e-10, ODE, unit="J"),
     Bound("do-nothing", "truth_error_position", 1e-10, ODE, unit="m"),
     Bound("four-bar", "truth_error_angle", 1e-11, ODE, unit="rad"),

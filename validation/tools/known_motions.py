@@ -5,7 +5,7 @@ as a pendulum or slides down a line.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,6 +70,9 @@ def known_motions(dt: float) -> dict[str, Known]:
             "restitution is the larger of the two values, unless the scene has another rule",
         ),
     }
+    for name, scene in (("compound", _stool(planar)), ("compound in space", _stool(spatial))):
+        remedy = "each piece has its own position and turn in the frame of the body"
+        found[name] = Known(scene, scene.bodies[-1].position, 0.03, remedy)
     down = 0.5 * G * math.sin(SLOPE) * DURATION**2
     for kind in ("revolute", "rod", "rope", "prismatic", "ball", "hinge", "slider"):
         in_plane = kind in ("revolute", "rod", "rope", "prismatic")
@@ -81,6 +84,26 @@ def known_motions(dt: float) -> dict[str, Known]:
             _jointed(kind, in_plane, axis), (x, height) if in_plane else (x, 0.0, height), order, remedy
         )
     return found
+
+
+def _stool(scene_of: Callable[..., Scene]) -> Scene:
+    """A seat on legs that are bars turned upright: it stands where it is, and its legs alone hold it up."""
+    seat: dict[str, Any]
+    leg: dict[str, Any]
+    if scene_of is planar:
+        seat, leg = (
+            {"kind": "polygon", "vertices": [[-w, -0.05], [w, -0.05], [w, 0.05], [-w, 0.05]]} for w in (0.5, 0.45)
+        )
+        legs = [{"shape": leg, "position": [x, 0.45], "angle": 0.5 * math.pi} for x in (-0.4, 0.4)]
+        pieces, ground = [{"shape": seat, "position": [0, 0.95]}, *legs], GROUND
+    else:
+        seat, leg = {"kind": "box", "size": [1.0, 1.0, 0.1]}, {"kind": "box", "size": [0.9, 0.1, 0.1]}
+        turned = [math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0]  # about y
+        feet = [(x, y) for x in (-0.4, 0.4) for y in (-0.4, 0.4)]
+        legs = [{"shape": leg, "position": [x, y, 0.45], "orientation": turned} for x, y in feet]
+        pieces, ground = [{"shape": seat, "position": [0, 0, 0.95]}, *legs], GROUND | {"kind": "half-space"}
+    body = {"name": "stool", "shape": {"kind": "compound", "pieces": pieces}, "mass": 2.0, "friction": FRICTION}
+    return scene_of([body], boundaries=[ground])
 
 
 def _turning(planar: bool) -> float:

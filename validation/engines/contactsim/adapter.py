@@ -95,8 +95,8 @@ TAKES |= {f"contact.restitution_rule={rule}" for rule in ("geometric-mean", "pro
 TAKES |= {"contact.impact_law=newton", "contact.impact_order=simultaneous", "contact.impact_order=sequential"}
 BECAUSE = {
     "spatial": "ContactSim is planar",
-    "friction": "ContactSim has no friction",
     "compound": "ContactSim has one shape a body",
+    "friction": "ContactSim has no friction",
     "bowl": "ContactSim has no bowl: bodies inside a whole circle would have to go through its outline",
 }
 LEAST_GAP = 1e-9  # m, at the start

@@ -130,7 +130,36 @@ def bounding_radius(shape: Any) -> float:
         case "arc-polygon":
             v = np.array(shape.vertices)
             return max(map(_furthest, v, np.roll(v, -1, axis=0), shape.bulges))
+        case "compound":
+            return max(map(_furthest_of_piece, shape.pieces))
     return float(np.linalg.norm(own_corners(shape), axis=1).max())
+
+
+def _furthest_of_piece(piece: Any) -> float:
+    """m, from the body's origin, seen from the piece: where that lies in its frame; of an ellipsoid a bound."""
+    shape, at = piece.shape, np.zeros(3)
+    at[: len(piece.position)] = piece.position
+    if hasattr(piece, "angle"):
+        c, s = math.cos(piece.angle), math.sin(piece.angle)
+        R = np.array([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)])
+    else:
+        w, *v = piece.orientation
+        R = np.eye(3) + 2.0 * (w * _cross(v) + _cross(v) @ _cross(v))
+    x, y, z = R.T @ at  # the piece's centre, less the body's origin, in the axes of the piece
+    match shape.kind:
+        case "capsule":
+            return math.hypot(x, y, abs(z) + shape.length / 2.0) + float(shape.radius)
+        case "cylinder":
+            return math.hypot(math.hypot(x, y) + shape.radius, abs(z) + shape.length / 2.0)
+        case "polygon" | "box" | "convex-mesh":
+            return float(np.linalg.norm(own_corners(shape) + np.array((x, y, z)), axis=1).max())
+    return math.hypot(x, y, z) + bounding_radius(shape)
+
+
+def _cross(v: Any) -> Array:
+    """The matrix of v x."""
+    x, y, z = v
+    return np.array([(0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)])
 
 
 def _furthest(v: Array, w: Array, bulge: float) -> float:
