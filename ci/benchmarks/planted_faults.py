@@ -87,8 +87,9 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
         return {"seconds": 0.0, "engine": "reference", "oracle": "broken", "message": last, "bodies": 0, "beside": []}
     from validation.engines import engine_of
     from validation.running.processes.pool import Pool
+    from validation.tools.fuzzing.comparing import with_settings
     from validation.tools.fuzzing.independent.laws import ORACLES
-    from validation.tools.fuzzing.search import Fuzzer, with_options
+    from validation.tools.fuzzing.search import Fuzzer
 
     class Search(Fuzzer):
         def _take(self, trial: Any, simulation: Any, measured: Any) -> None:
@@ -111,7 +112,7 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
             spent, turn = spent + done.wall, turn + 1
             if done.faults:
                 fault = done.faults.pop()
-                label = with_options(fuzzer.engine, fault.options).label
+                label = with_settings(fuzzer.engine, dict(fault.options)).label
                 found = described(fault, label, fuzzer.profile or "")
                 if not of_copy or fault.oracle not in broken_as_it_is(found):
                     return common | {"seconds": spent} | found

@@ -44,6 +44,9 @@ class Entry:
     by: str  # "maintainers" or "measurement": what the sign follows from
     section: str = ""  # of the first source
     note: str = ""
+    pairs: Sequence[str] = ()  # kinds of bodies of which the faulty code makes contacts, "box-cylinder"; none: of any
+    switch: str = ""  # a setting, k=v, that leaves the faulty code
+    law: str = ""  # of the search, that only the faulty code can break
 
     def word(self, version: str) -> str:
         """The engine on the command line."""

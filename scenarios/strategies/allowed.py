@@ -17,7 +17,8 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """Kinds of shapes, boundaries and joints of one space, and whether pairs may have friction and restitution."""
+    """Kinds of shapes, boundaries and joints of one space; whether pairs may have friction and restitution, and bodies
+    be fixed."""
 
     space: Space
     shapes: frozenset[str]
@@ -25,6 +26,7 @@ class Allowed:
     joints: frozenset[str] = field(default_factory=frozenset)
     friction: bool = True
     restitution: bool = True
+    fixed: bool = False
 
     @property
     def round(self) -> str | None:

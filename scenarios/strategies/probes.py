@@ -5,13 +5,14 @@ scenes of each arrangement.
 """
 
 from collections.abc import Collection, Mapping
+from itertools import combinations
 from typing import Any
 
 from hypothesis import strategies as st
 
 from scenarios.catalogue.shared.bodies import Space, rectangle
 from scenarios.scene import Disc, PlanarScene, Scene, SpatialScene
-from scenarios.strategies import branched, mechanisms, stacks
+from scenarios.strategies import branched, mechanisms, on_bodies, stacks
 from scenarios.strategies.allowed import Allowed
 from scenarios.strategies.planar import planar_scenes
 from scenarios.strategies.spatial import EXAMPLES, SHAPES, spatial_scenes
@@ -20,6 +21,8 @@ COEFFICIENT = 0.5  # of friction or restitution, of a probe
 PLANAR_SHAPES = {"polygon": rectangle(1.0, 1.0), "disc": Disc(radius=0.5)}
 BALL: Mapping[Space, str] = {"planar": "disc", "spatial": "sphere"}
 WALLS: Mapping[Space, tuple[str, str]] = {"planar": ("half-plane", "bowl"), "spatial": ("half-space", "hollow-sphere")}
+STANDING, DEEP = ("tower", "heap", "row", "pyramid", "poised"), ("deep start",)
+"""Arrangements on level ground, which may also be a body."""
 COEFFICIENTS = ("friction", "restitution")
 JOINTS: Mapping[Space, tuple[str, ...]] = {
     "planar": ("revolute", "rod", "rope", "prismatic"),
@@ -57,8 +60,17 @@ def _jointed(space: Space, kind: str, shape: Any) -> Scene:
     return kinds.model_validate({"duration": 1.0, "bodies": bodies, "joints": joints})
 
 
+def _on_fixed(space: Space, shape: Any) -> Scene:
+    """A body above a fixed one."""
+    origin = (0.0, 0.0) if space == "planar" else (0.0, 0.0, 0.0)
+    fixed = {"name": "base", "shape": shape, "fixed": True, "position": origin}
+    free = {"name": "body", "shape": shape, "mass": 1.0, "position": (*origin[:-1], 2.0)}
+    kind = PlanarScene if space == "planar" else SpatialScene
+    return kind.model_validate({"duration": 1.0, "bodies": [fixed, free]})
+
+
 def probes() -> dict[str, Scene]:
-    """Feature -> scene; features are `space shape`, `space boundary`, `space joint` and `space law`."""
+    """Feature -> scene; features are `space shape`, `space boundary`, `space joint`, `space law` and `space fixed`."""
     found: dict[str, Scene] = {}
     shapes: dict[Space, Mapping[str, Any]] = {"planar": PLANAR_SHAPES, "spatial": EXAMPLES}
     for space, kinds in shapes.items():
@@ -71,6 +83,7 @@ def probes() -> dict[str, Scene]:
         }
         found |= {f"{space} {kind}": _jointed(space, kind, ball) for kind in JOINTS[space]}
         found |= {f"{space} {law}": _probe(space, ball, ground, law) for law in COEFFICIENTS}
+        found[f"{space} fixed"] = _on_fixed(space, ball)
     return found
 
 
@@ -85,7 +98,16 @@ def allowed_by(taken: Collection[str], space: Space) -> Allowed:
         joints=frozenset(own & {*JOINTS[space]}),
         friction="friction" in own,
         restitution="restitution" in own,
+        fixed="fixed" in own,
     )
+
+
+def swarm(kinds: Collection[str]) -> list[tuple[str, ...]]:
+    """What a scene is made of: of all kinds, in half of the scenes of one or two. Where any kind may be in a scene, two
+    given ones seldom meet (swarm testing: Groce et al. 2012)."""
+    own = [kind for kind in SHAPES if kind in kinds]
+    few = [*((kind,) for kind in own), *combinations(own, 2)]
+    return [tuple(own)] * len(few) + few
 
 
 def arrangements(allowed: Allowed) -> dict[str, st.SearchStrategy[Scene]]:
@@ -95,6 +117,10 @@ def arrangements(allowed: Allowed) -> dict[str, st.SearchStrategy[Scene]]:
     if allowed.space == "planar" and allowed.shapes >= {*PLANAR_SHAPES} and "half-plane" in allowed.boundaries:
         found |= {"heap": planar_scenes(**laws), "deep start": planar_scenes(overlapped=True, **laws)}
     if allowed.space == "spatial" and allowed.shapes and "half-space" in allowed.boundaries:
-        found["heap"] = spatial_scenes(kinds=allowed.shapes, **laws)
-        found["deep start"] = spatial_scenes(kinds=allowed.shapes, overlapped=True, **laws)
-    return found | stacks.arrangements(allowed) | mechanisms.arrangements(allowed) | branched.arrangements(allowed)
+        for name, overlapped in (("heap", False), ("deep start", True)):
+            some = [spatial_scenes(kinds=kinds, overlapped=overlapped, **laws) for kinds in swarm(allowed.shapes)]
+            found[name] = st.sampled_from(some).flatmap(lambda scenes: scenes)
+    found |= stacks.arrangements(allowed)
+    standing, deep = ([found[name] for name in names if name in found] for names in (STANDING, DEEP))
+    found |= on_bodies.arrangements(allowed, standing, deep)
+    return found | mechanisms.arrangements(allowed) | branched.arrangements(allowed)

@@ -65,7 +65,7 @@ def rows(draw: Draw, allowed: Allowed) -> Scene:
     count, width = draw(st.integers(2, 5)), draw(st.sampled_from(WIDTHS))
     gap, speed = draw(st.sampled_from((0, 1, 64))) / GRID, draw(st.sampled_from(SPEEDS))
     first = draw(st.sampled_from(HEAVIER))
-    shape = _shape(kind, width, width)
+    shape = upright(kind, width, width)
     bodies = [body_at("body 1", shape, -gap, width / 2.0, mass=first, velocity=(speed, 0.0))]
     bodies += [body_at(f"body {i + 1}", shape, width * i, width / 2.0) for i in range(1, count)]
     return _on_ground(draw, allowed, bodies, afloat=draw(st.booleans()))
@@ -84,7 +84,7 @@ def pyramids(draw: Draw, allowed: Allowed) -> Scene:
         turns = [2.0 * math.pi * i / count for i in range(count)]
         centres = [(away * r * _cos(turn), r, away * r * _sin(turn)) for turn in turns]
         centres.append((0.0, r + height * r, 0.0))
-    shape = _shape(str(allowed.round), 2.0 * r, 2.0 * r)
+    shape = upright(str(allowed.round), 2.0 * r, 2.0 * r)
     bodies = [body_at(f"body {i + 1}", shape, x, up, across) for i, (x, up, across) in enumerate(centres)]
     bodies[-1] = bodies[-1].model_copy(update={"mass": top})
     return _on_ground(draw, allowed, bodies)
@@ -101,14 +101,14 @@ def poised(draw: Draw, allowed: Allowed) -> Scene:
         furthest: tuple[float, ...] = (size[0] / 2.0, 0.0, size[2] / 2.0)
     else:
         kind = draw(st.sampled_from([kind for kind in ("box", "cylinder") if kind in allowed.shapes]))
-        shape = _shape(kind, width, size[2])
+        shape = upright(kind, width, size[2])
         on_corner = kind == "box" and draw(st.booleans())
         furthest = (size[0] / 2.0, size[1] / 2.0 if on_corner else 0.0, size[2] / 2.0)
     half, base = math.hypot(*furthest), 0.0
     bodies: list[Body] = []
     if allowed.block and draw(st.booleans()):
         base = width
-        bodies.append(body_at("base", _shape(allowed.block, 2.0 * width, base), 0.0, base / 2.0, mass=10.0))
+        bodies.append(body_at("base", upright(allowed.block, 2.0 * width, base), 0.0, base / 2.0, mass=10.0))
     crossed = draw(st.booleans())
     for i in range(draw(st.integers(1, 3))):
         more: dict[str, Any] = {"mass": draw(st.sampled_from(HEAVIER))}
@@ -137,7 +137,7 @@ def contained(draw: Draw, allowed: Allowed) -> Scene:
         bottom, height = -math.sqrt((R - spread / 2.0) * (R + spread / 2.0)), width
     most = int((R - width - bottom) // height)  # the topmost stays below the middle, or is alone
     count = draw(st.integers(1, max(1, min(3, most))))
-    shape = _shape(kind, width, height)
+    shape = upright(kind, width, height)
     bodies = [
         body_at(f"body {i + 1}", shape, 0.0, bottom + (i + 0.5) * height, velocity=(0.0 if i else speed, 0.0))
         for i in range(count)
@@ -157,7 +157,7 @@ def walled(draw: Draw, allowed: Allowed) -> Scene:
     """
     kind = draw(st.sampled_from([kind for kind in (allowed.block, allowed.round) if kind]))
     width, where = draw(st.sampled_from(WIDTHS)), draw(st.sampled_from(("corner", "walls", "shaft", "groove")))
-    shape, surface, gap = _shape(kind, width, width), draw(allowed.surfaces), draw(st.sampled_from(ALMOST)) / GRID
+    shape, surface, gap = upright(kind, width, width), draw(allowed.surfaces), draw(st.sampled_from(ALMOST)) / GRID
     half, space = width / 2.0, allowed.space
     if where == "shaft":
         surface = surface | {"friction": 0.0}
@@ -223,7 +223,7 @@ def _levels(draw: Draw, allowed: Allowed, most: int) -> list[Level]:
         corners = draw(st.sampled_from(CORNERS)) if kind == "convex-mesh" else 0
         levels.append(
             Level(
-                _shape(kind, width, height, corners), mass, width, height, x, top + gap + height / 2.0, turn * (i % 2)
+                upright(kind, width, height, corners), mass, width, height, x, top + gap + height / 2.0, turn * (i % 2)
             )
         )
         top += gap + height
@@ -238,7 +238,7 @@ def _levels(draw: Draw, allowed: Allowed, most: int) -> list[Level]:
 STANDING = (*FLAT, "disc", "sphere", "capsule", "ellipsoid")
 
 
-def _shape(kind: str, width: float, height: float, corners: int = 6) -> Any:
+def upright(kind: str, width: float, height: float, corners: int = 6) -> Any:
     """Upright, of this width and height; balls are as high as wide."""
     match kind:
         case "polygon":

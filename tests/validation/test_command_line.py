@@ -346,6 +346,7 @@ def test_a_malformed_scene_is_one_line_with_field_value_and_rule(
         (["accept", "--reason", "x", "--until", "2020-01-01"], "--until: 2020-01-01 has begun"),
         (["run", "stack", "--time-limit", "nan"], "nan is not in the range 0.01<=x<=86400"),
         (["fuzz", "--minutes", "nan"], "nan is not in the range 0.01<=x<=1440"),
+        (["fuzz", "-e", "pymunk", "--not-in", "mujoco==3.17.0"], "--not-in mujoco==3.17.0: it takes another release"),
         (["show", "stack", "--run", "1"], "run 1"),
         (["finds", "7"], "7"),
         (["results", "export", "x.txt"], "allowed: .csv or .parquet"),

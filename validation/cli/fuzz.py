@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 )
 @click.option("--catalogue/--no-catalogue", default=True, help="Mutate the scenarios of the catalogue, too.")
 @click.option("--corpus/--no-corpus", default=True, help="Mutate the scenes of stored finds, of all engines, too.")
+@click.option(
+    "--not-in",
+    "other",
+    metavar="ENGINE",
+    default=None,
+    help="Only what this other release of the engine does not break.",
+)
 @profile_option
 @executor_option
 @database_option
@@ -47,6 +54,7 @@ def command(
     words: tuple[str, ...],
     catalogue: bool,
     corpus: bool,
+    other: str | None,
     profile: str | None,
     executor: str,
     database: str,
@@ -63,6 +71,7 @@ def command(
     upright fuzz --engine pymunk --minutes 2
     upright fuzz --engine my_package.MyEngine --seed 7
     upright fuzz --engine mujoco --from my_scene.json --from stack:n=5
+    upright fuzz --engine mujoco --not-in mujoco==3.17.0
     """
     from scenarios.catalogue import canonical_suite, scenario_of
     from validation.cli.progress import Shown
@@ -72,12 +81,13 @@ def command(
     from validation.running.session import warm_kernels
     from validation.store import open_store
     from validation.tools.fuzzing.drawing import Given
-    from validation.tools.fuzzing.finds import corpus_of, fuzz_engine
+    from validation.tools.fuzzing.finds import corpus_of, fuzz_engine, release_beside
 
     first = random.randrange(2**31) if seed is None else seed
     only = tuple(scenario_of(word).scene for word in words)
     suite = tuple(scenario.scene for scenario in canonical_suite()) if catalogue and not only else ()
     choices = [engine_of(word) for word in engines or default_engines()]
+    without = release_beside(choices, other)
     db_option, found = database_arguments(database), 0
     if executor == LOCAL:
         warm_kernels(Shown())
@@ -88,7 +98,7 @@ def command(
                 limit = 60.0 * minutes
                 asked = choice.profile or profile
                 given = Given(only=only, catalogue=suite, corpus=corpus_of(store, choice) if corpus else ())
-                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given)
+                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given, without)
             for find, others in grouped(finds):
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
                 if others:
@@ -104,6 +114,7 @@ def command(
                 rest += [word for scene in words for word in ("--from", scene)]
                 rest += [] if catalogue else ["--no-catalogue"]
                 rest += [] if corpus else ["--no-corpus"]
+                rest += ["--not-in", other] if other else []
                 rest += ["--profile", profile] if profile else []
                 rest += ["--executor", executor] if executor != LOCAL else []
                 again = f"upright fuzz {shlex.join(rest)}{db_option}"

@@ -19,10 +19,11 @@ from validation.engines.engine import Setting
 from validation.engines.pymunk.adapter import Pymunk
 from validation.running.options import RunError
 from validation.running.processes.pool import Pool
+from validation.tools.fuzzing.comparing import with_settings
 from validation.tools.fuzzing.drawing import Given, draw, options_of, scenes_for
 from validation.tools.fuzzing.fault import Fault
 from validation.tools.fuzzing.oracles import depth_at_start
-from validation.tools.fuzzing.search import Fuzzer, with_options
+from validation.tools.fuzzing.search import Fuzzer
 
 DISC = PlanarBody(name="disc", shape=Disc(radius=0.5), mass=1.0)
 PLUGINS = Path(__file__).parents[2] / "plugins"
@@ -63,7 +64,7 @@ def test_options_are_other_choices_flags_and_numbers_near_the_profile_s_that_are
 
 def test_every_option_is_drawn_and_so_is_none() -> None:
     seen: set[tuple[tuple[str, str], ...]] = set()
-    draw(options_of(TABLE, OWN), 1, lambda options, dt: seen.add(options), count=400)
+    draw(options_of(TABLE, OWN), 1, lambda options, dt: seen.add(options), count=2000)
     assert {option for options in seen for option in options} == {(n, v) for n, vs in VALUES.items() for v in vs}
     assert () in seen
     assert {len(options) for options in seen} == {0, 1, 2}
@@ -80,7 +81,8 @@ def _assert_none(options: object) -> None:
 def test_only_scenes_are_drawn_of_which_the_engine_takes_every_feature() -> None:
     engine, scenes = Pymunk(), list[Scene]()
     strategy = scenes_for(lambda asked: [engine.declines(scene) is None for scene in asked])
-    draw(strategy, 1, lambda scene, dt: scenes.append(scene))
+    for seed in (1, 2, 3):
+        draw(strategy, seed, lambda scene, dt: scenes.append(scene))
     assert all(engine.declines(scene) is None for scene in scenes)
     found = {feature for scene in scenes for feature in scene_features(scene)}
     assert {"bowl", "revolute", "rod", "disc", "polygon", "friction", "restitution"} <= found
@@ -142,7 +144,7 @@ def test_options_that_a_fault_does_not_need_are_taken_out_and_the_one_that_it_ne
         fuzzer = Fuzzer(pool, engine_of("broken"), None, 60.0)
         shrunk = fuzzer.shrunk(a_fault(("fault", "raise"), ("patience", "1800.0")))
         assert shrunk.options == (("fault", "raise"),)
-        assert with_options(engine_of("broken"), shrunk.options).label == "broken:fault=raise"
+        assert with_settings(engine_of("broken"), dict(shrunk.options)).label == "broken:fault=raise"
 
 
 def test_a_fault_that_needs_an_option_is_no_fault_without_it() -> None:

@@ -36,8 +36,8 @@ from validation.tools.fuzzing.drawing import BATCH, draw
 from validation.tools.fuzzing.fault import Fault, Trial
 from validation.tools.fuzzing.finds import Replayed, corpus_of, is_found_by
 from validation.tools.fuzzing.interrupt import ctrl_c_calls
-from validation.tools.fuzzing.oracles import Violation, judge_scene
-from validation.tools.fuzzing.search import Fuzzer, Search, resolving, was_starved
+from validation.tools.fuzzing.oracles import Violation, judge_scene, resolving
+from validation.tools.fuzzing.search import Fuzzer, Search, was_starved
 
 PLUGINS = Path(__file__).parents[2] / "plugins"
 
@@ -191,6 +191,20 @@ def test_what_is_shrunk_breaks_the_law_at_least_half_as_much(monkeypatch: pytest
     )
     with Pool() as pool:
         assert len(Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0).shrunk(whole).scene.bodies) == 2
+
+
+@pytest.mark.usefixtures("plugins")
+@pytest.mark.parametrize(
+    ("other", "counts"), [("broken", True), ("broken:fault=raise", False), ("broken:fault=gain", True)]
+)
+def test_what_another_release_breaks_as_well_is_not_of_this_one(other: str, counts: bool) -> None:
+    """An engine without the fault stands for the other release."""
+    body = box("p", mass=1.0, position=(0.0, 0.0))
+    fault = Fault(oracle="broken", message="", scene=PlanarScene(duration=0.5, bodies=(body,)), dt=1.0 / 240.0, seed=1)
+    with Pool() as pool:
+        fuzzer = Fuzzer(pool, engine_of("broken:fault=raise"), None, 30.0, without=engine_of(other))
+        fuzzer.deadline = time.monotonic() + 30.0
+        assert fuzzer.is_of_release(fault) == counts
 
 
 @pytest.mark.usefixtures("plugins")

@@ -27,14 +27,14 @@ from validation.metrics.observation import Observation
 from validation.records.trajectory import PlanarTrajectory
 from validation.report.finds import EXPECTATIONS
 from validation.store import open_store
-from validation.tools.fuzzing.oracles import Violation
+from validation.tools.fuzzing.drawing import draw
+from validation.tools.fuzzing.oracles import Violation, resolving
 from validation.tools.fuzzing.scripts.closing import Find
 from validation.tools.fuzzing.scripts.faults import CLOSINGS
 from validation.tools.fuzzing.scripts.issue import NAMES
 from validation.tools.fuzzing.scripts.mujoco import release_of
 from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, variables
 from validation.tools.fuzzing.scripts.script import ENGINES, script_of, written
-from validation.tools.fuzzing.search import draw, resolving
 
 CLASSES = {"mujoco": "MuJoCo", "pybullet": "PyBullet", "rapier": "Rapier", "pymunk": "Pymunk", "box2d": "Box2D"}
 BROKEN = Violation(oracle="broken", message="asked to show its motion")

@@ -259,7 +259,7 @@ def test_a_nearby_start_keeps_joints_met_and_what_is_fixed_where_it_is() -> None
 @pytest.fixture
 def every_scene(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each gets a twin, a batch has few, and a fault is shrunk for a moment."""
-    monkeypatch.setattr("validation.tools.fuzzing.search.EVERY", 1)
+    monkeypatch.setattr("validation.tools.fuzzing.comparing.EVERY", 1)
     monkeypatch.setattr("validation.tools.fuzzing.search.MOST_TRIES", 60)
     monkeypatch.setattr("validation.tools.fuzzing.search.draw", partial(draw, count=12))
 

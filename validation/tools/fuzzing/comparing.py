@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
+from scenarios.scene import Scene, content_hash
 from validation.engines import EngineChoice, engine_of
 from validation.records.case import Value
 from validation.records.simulation import Simulation
@@ -23,6 +24,22 @@ EVERY_TIED = 2  # of those with joints, where solvers have most to do; settings 
 SCENE_LIMIT = 10.0  # s of wall-clock time for one scene: a few bodies for seconds; more is a hang
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """A scene in which a law is broken, or was."""
+
+    scene: Scene
+    dt: float  # s
+    engine: EngineChoice
+    profile: str
+    oracle: str
+
+    @classmethod
+    def of(cls, find: StoredFind) -> "Tried":
+        engine = engine_of(find.engine)
+        return cls(scene=find.scene, dt=find.dt, engine=engine, profile=find.profile, oracle=find.oracle)
 
 
 @dataclass(slots=True)
@@ -92,28 +109,34 @@ class Comparisons(Generic[T]):
         self.waiting.extend((job, i, one) for i, one in enumerate(asked))
 
 
-def broken_by(pool: Executor, find: StoredFind, simulation: Simulation) -> dict[str, Violation]:
-    """By oracle, the laws that a simulation of the find breaks, or, where it breaks none, the find's relation to a
+def turn_of(scene: Scene) -> int | None:
+    """Of the relations of a scene that has a twin, which one is tried; None where it has none: by what the scene is."""
+    number, every = int(content_hash(scene)[:8], 16), EVERY_TIED if scene.joints else EVERY
+    return None if number % every else number // every
+
+
+def broken_by(pool: Executor, tried: Tried, simulation: Simulation) -> dict[str, Violation]:
+    """By oracle, the laws that a simulation of a scene breaks, or, where it breaks none, the law's relation to a
     twin, which is simulated here."""
-    broken = judge_scene(find.scene, find.dt, simulation, engine_of(find.engine).name)
-    if find.oracle == GIVES_UP and simulation.limit == "given up":
+    broken = judge_scene(tried.scene, tried.dt, simulation, tried.engine.name)
+    if tried.oracle == GIVES_UP and simulation.limit == "given up":
         return {GIVES_UP: Violation(oracle=GIVES_UP, message=simulation.reason)}
-    compared = None if broken else compared_with_twin(pool, find, simulation)
+    compared = None if broken else compared_with_twin(pool, tried, simulation)
     if compared is None or compared.violation is None:
         return broken
     return {compared.violation.oracle: compared.violation}
 
 
-def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation) -> Compared | None:
+def compared_with_twin(pool: Executor, tried: Tried, simulation: Simulation) -> Compared | None:
     """By the relation that the find is of; None where it is of none that the engine promises."""
-    choice = engine_of(find.engine)
+    choice = tried.engine
     relations = Relations.of(hello_of(pool, choice), choice.name)
-    relation = relations.by_oracle(find.oracle, find.scene, choice.overrides)
+    relation = relations.by_oracle(tried.oracle, tried.scene, choice.overrides)
     if relation is None:
         return None
 
     def simulate(asked: Asked) -> Simulation:
-        engine, profile = with_settings(choice, asked.settings), find.profile
+        engine, profile = with_settings(choice, asked.settings), tried.profile
         if asked.engine:
             engine, profile = engine_of(asked.engine), "default"
         request = Request(
@@ -122,7 +145,7 @@ def compared_with_twin(pool: Executor, find: StoredFind, simulation: Simulation)
         limits = Limits(time_limit=SCENE_LIMIT)
         return simulate_unplanned(pool, request, profile, limits, before=asked.before, states=asked.states)
 
-    comparison = compare_with_twin(relation, find.scene, find.dt, simulation, relations)
+    comparison = compare_with_twin(relation, tried.scene, tried.dt, simulation, relations)
     return driven(comparison, lambda several: [simulate(one) for one in several])
 
 

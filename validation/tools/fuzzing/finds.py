@@ -19,14 +19,14 @@ from validation.running.planning import Request, engine_remotes, hello_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import Store, StoredFind
-from validation.tools.fuzzing.comparing import broken_by
+from validation.tools.fuzzing.comparing import Tried, broken_by, with_settings
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
 from validation.tools.fuzzing.fault import Fault
 from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.issue import issue_of
 from validation.tools.fuzzing.scripts.parts import ScriptError
-from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fuzzer, Search, with_options
+from validation.tools.fuzzing.search import SCENE_LIMIT, Broken, Fuzzer, Search
 
 STORED = [field.name for field in fields(Fault) if field.name not in ("options", "size", "begun")]
 """Of a fault; its options are in the name of the engine."""
@@ -82,16 +82,21 @@ def fuzz_engine(
     progress: Callable[[str], None],
     executor: str = LOCAL,
     given: Given = NONE_GIVEN,
+    without: EngineChoice | None = None,
 ) -> tuple[Search, str, list[StoredFind]]:
-    """What a search did, the profile that it ran with, and what it found, which is stored now.
+    """What a search did, the profile that it ran with, and what it found, which is stored now; `without`: only what
+    that other release has not.
 
     Causes of which a find is stored, and not fixed, are not searched for. Raises RunError, and what `Fuzzer` does.
     """
     known = [fault_of(find, choice) for find in store.finds() if is_found_by(find, choice) and not find.fixed_in]
-    commands = {} if is_here(choice) else {choice.word: environment_of(choice, progress).command}
+    others = [one for one in (choice, without) if one is not None and not is_here(one)]
+    commands = {one.word: environment_of(one, progress).command for one in others}
     with executor_at(executor, commands) as pool:
         version = _started(pool, choice)
-        fuzzer = Fuzzer(pool, choice, profile, seconds, known=known, given=given)
+        if without is not None:
+            _started(pool, without)
+        fuzzer = Fuzzer(pool, choice, profile, seconds, known=known, given=given, without=without)
         search, lost = fuzzer.search, None
         try:
             fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
@@ -100,7 +105,7 @@ def fuzz_engine(
         used, finds = fuzzer.profile or "", []
         for fault in search.faults:
             found = {name: getattr(fault, name) for name in STORED}
-            label = with_options(choice, fault.options).label
+            label = with_settings(choice, dict(fault.options)).label
             number = store.add_find(engine=label, engine_version=version, profile=used, **found)
             finds.append(store.find(number))
         for find in finds if lost is None and not search.stopped else ():
@@ -109,6 +114,17 @@ def fuzz_engine(
     if lost is not None:
         raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
+
+
+def release_beside(choices: Sequence[EngineChoice], word: str | None) -> EngineChoice | None:
+    """The other release that a word names, of the only engine that is searched. Raises RunError."""
+    if word is None:
+        return None
+    other = engine_of(word)
+    if len(choices) != 1 or other.name != choices[0].name:
+        names = ", ".join(choice.label for choice in choices)
+        raise RunError(f"--not-in {word}: it takes another release of the one engine that is searched, not of {names}")
+    return other
 
 
 def corpus_of(store: Store, choice: EngineChoice) -> tuple[Scene, ...]:
@@ -204,7 +220,7 @@ def _replayed(
             find=find,
             engine_version=str(hellos[choices[find.number].word].get("version", "unknown")),
             simulation=simulated.get(find.number),
-            broken=broken_by(pool, find, simulated[find.number]) if find.number in simulated else {},
+            broken=broken_by(pool, Tried.of(find), simulated[find.number]) if find.number in simulated else {},
         )
         for find in finds
     ]

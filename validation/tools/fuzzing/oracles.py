@@ -24,6 +24,7 @@ from validation.records.outcome import OPPOSITE, Outcome
 from validation.records.simulation import BROKEN, Simulation
 from validation.records.trajectory import Trajectory
 from validation.report.sentences import describe_happening
+from validation.running.planning import STEP
 from validation.tools.fuzzing.independent import laws
 
 FAULTS = ("went through", "left", "came apart", "blew up", "hangs", "keeps moving", "stopped", "bounced")
@@ -49,6 +50,7 @@ BOUNCES = 2.0  # in turn, of which nobody has to answer for the energy
 SLOW = 0.1  # m/s: it is no fault to push what touched at the start apart as slowly as this
 MOMENTUM_SHARE = 1e-3  # of the momentum scale
 SPEED_TOLERANCE = 1e-6  # m/s of the whole: where nothing moved, single precision
+RESOLVING = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 WAY = 0.5  # of the width of the thinnest body, in a step
 TURN = 0.1  # rad, in a step
 SKIN = 0.05  # of the width of the thinnest body: who moves so far has moved
@@ -87,6 +89,11 @@ def is_resolved(scene: Scene, dt: float) -> bool:
     turning = np.where(tied, speeds / radii, spins)  # what falls about a joint turns
     thinnest = min(mass.width(body.shape) for body in scene.bodies)
     return bool(speeds.max() * dt <= WAY * thinnest and turning.max() * dt <= TURN)
+
+
+def resolving(scene: Scene, dt: float) -> float:
+    """This step, s, or a finer one that resolves the motion, if one of `RESOLVING` does."""
+    return next((step for step in (dt, *RESOLVING) if step <= dt and is_resolved(scene, step)), dt)
 
 
 def _tied(scene: Scene) -> set[str | None]:

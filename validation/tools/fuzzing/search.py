@@ -23,7 +23,15 @@ from validation.running import runner
 from validation.running.planning import STEP, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor, Reply
 from validation.running.runner import Limits
-from validation.tools.fuzzing.comparing import EVERY, EVERY_TIED, SCENE_LIMIT, Comparisons, Counts
+from validation.tools.fuzzing.comparing import (
+    SCENE_LIMIT,
+    Comparisons,
+    Counts,
+    Tried,
+    broken_by,
+    turn_of,
+    with_settings,
+)
 from validation.tools.fuzzing.comparison import Asked, Compared
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given, Options, draw, options_of, scenes_for
 from validation.tools.fuzzing.fault import SIMPLER, Fault, Trial, fault_in
@@ -38,11 +46,11 @@ from validation.tools.fuzzing.oracles import (
     is_resolved,
     judged,
     of_violations,
+    resolving,
     unmeasured,
 )
 from validation.tools.fuzzing.pairs import Relations, compare_by_steps, compare_with_twin, typed
 
-RESOLVING = (STEP, 1.0 / 1000.0)  # s, where a step does not resolve the motion
 ASLEEP = 0.02  # of a core
 AS_LARGE = 0.5  # of the size at first: what is shrunk is no fault that is only just one
 MOST_TRIES = 400  # simpler scenes for one fault
@@ -85,9 +93,11 @@ class Fuzzer:
         clock: Callable[[], float] = time.monotonic,
         known: Sequence[Fault] = (),
         given: Given = NONE_GIVEN,
+        without: EngineChoice | None = None,
     ) -> None:
-        """`known`: faults whose causes are not searched for again. `given`: scenes of which mutations are tried."""
-        self.pool, self.engine, self.clock = pool, engine, clock
+        """`known`: faults whose causes are not searched for again. `given`: scenes of which mutations are tried.
+        `without`: another release, in which nothing is broken of what is searched for."""
+        self.pool, self.engine, self.clock, self.without = pool, engine, clock, without
         self.seconds, self.deadline = seconds, math.inf  # starting the engine is not searching
         self.search, self.known = Search(), known
         self.limits = Limits()
@@ -120,7 +130,7 @@ class Fuzzer:
         with ctrl_c_calls(self._stop):
             while not self.is_over and len(self.search.faults) < enough:
                 for fault in self._faults_of(seed):
-                    if len(self.search.faults) < enough and self._is_new(fault) and self.stays(fault):
+                    if len(self.search.faults) < enough and self._is_new(fault) and self._counts(fault):
                         shrunk = self.shrunk(fault)
                         if self._is_new(shrunk):
                             self.search.faults.append(shrunk)
@@ -180,9 +190,23 @@ class Fuzzer:
             for trial, broken in zip(some, self._judge(some)):
                 if fault.oracle in broken and broken[fault.oracle].size >= least:
                     simpler = fault_in(broken[fault.oracle], trial, fault.seed)
-                    if self.stays(simpler):
+                    if self._counts(simpler):
                         return simpler
         return None
+
+    def _counts(self, fault: Fault) -> bool:
+        return self.stays(fault) and self.is_of_release(fault)
+
+    def is_of_release(self, fault: Fault) -> bool:
+        """Whether the other release, if one is given, simulates the scene to its end and does not break the law, or by
+        less than half as much. What is shown by a setting that it has not does not count."""
+        if self.without is None:
+            return True
+        here, scene, dt = with_settings(self.without, dict(fault.options)), fault.scene, fault.dt
+        request = replace(self._request(scene, dt), engine=here)
+        simulation = runner.simulate_unplanned(self.pool, request, self.profile or "", self._time_left)
+        trial = Tried(scene=scene, dt=dt, engine=here, profile=self.profile or "", oracle=fault.oracle)
+        return simulation.trajectory is not None and not is_broken(fault, broken_by(self.pool, trial, simulation))
 
     def stays(self, fault: Fault) -> bool:
         """Whether it is no matter of the step: with FINER as many, and what the engine's documents advise, the same law
@@ -195,7 +219,7 @@ class Fuzzer:
         before, self._shrunk = self._shrunk, fault  # without twins of its own
         (broken,) = self._judge([(fault.scene, fault.dt / FINER, tuple(sorted(options.items())))])
         self._shrunk = before
-        return fault.oracle in broken and broken[fault.oracle].size >= AS_LARGE * fault.size
+        return is_broken(fault, broken)
 
     def _judge(self, trials: Sequence[Trial]) -> list[Broken]:
         """Together; none is broken in what the time did not allow for."""
@@ -284,8 +308,6 @@ class Fuzzer:
         if not broken and simulation.trajectory is not None:
             self._compare(trial, simulation)
 
-    # --- with a twin ---
-
     def _gives_up_too_often(self) -> str:
         """With the counts; "" where it does not. Rare scenes have more impacts than anybody waits for."""
         count, (few, share) = self.search.given_up, GIVEN_UP
@@ -297,7 +319,6 @@ class Fuzzer:
         """Some scenes, by what they are, and settings in single steps of all with joints; of a fault that is shrunk
         each, by the fault's own relation, if it has one."""
         scene, fault = trial[0], self._shrunk
-        number, every = int(content_hash(scene)[:8], 16), EVERY_TIED if scene.joints else EVERY
         settings = {**self.engine.overrides, **dict(trial[2])}
         relation = None
         by_steps: Sequence[Relation] = ()
@@ -306,8 +327,8 @@ class Fuzzer:
             if fault.begun is not None:
                 relation, by_steps = None, [relation] if relation else []
         else:
-            if number % every == 0:
-                relation = self.relations.chosen(scene, number // every, settings)
+            if (turn := turn_of(scene)) is not None:
+                relation = self.relations.chosen(scene, turn, settings)
             if scene.joints:  # no step is too long for that
                 by_steps = [one for one in self.relations.settings_of(scene, settings) if one != relation]
         if relation is not None and is_resolved(*trial[:2]):
@@ -332,11 +353,9 @@ class Fuzzer:
             about = relation.change or relation.name, relation in self.relations.promised_of(trial[0])
             self.search.related.setdefault(about, Counts()).add(compared)
 
-    # --- what is drawn ---
-
     def _request(self, scene: Scene, dt: float, options: Options = ()) -> Request:
         scenario = scenario_from_scene("fuzzed", scene)
-        return Request(scenario=scenario, engine=with_options(self.engine, options), profile=self.profile, dt=dt)
+        return Request(scenario=scenario, engine=with_settings(self.engine, dict(options)), profile=self.profile, dt=dt)
 
     def _taken(self, scenes: Sequence[Scene]) -> list[bool]:
         plans = plan_cases(self.pool, [self._request(scene, STEP) for scene in scenes])
@@ -350,14 +369,10 @@ def was_starved(simulation: Simulation) -> bool:
     return ASLEEP < simulation.cpu_share < 0.5
 
 
+def is_broken(fault: Fault, broken: Broken) -> bool:
+    """Whether its law is, by half as much at least."""
+    return fault.oracle in broken and broken[fault.oracle].size >= AS_LARGE * fault.size
+
+
 def _key(trial: Trial) -> Key:
     return content_hash(trial[0]), *trial[1:]
-
-
-def with_options(choice: EngineChoice, options: Options) -> EngineChoice:
-    return replace(choice, overrides={**choice.overrides, **dict(options)})
-
-
-def resolving(scene: Scene, dt: float) -> float:
-    """This step, s, or a finer one that resolves the motion, if one of `RESOLVING` does."""
-    return next((step for step in (dt, *RESOLVING) if step <= dt and is_resolved(scene, step)), dt)

@@ -13,7 +13,7 @@ from validation.running.package_index import BuildError
 from validation.running.processes.executor import Executor
 from validation.running.versions import LackingError, releases_of, version_of
 from validation.store import StoredFind
-from validation.tools.fuzzing.comparing import broken_by
+from validation.tools.fuzzing.comparing import Tried, broken_by
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.parts import ScriptError
 
@@ -63,7 +63,7 @@ def is_broken_on(pool: Executor, find: StoredFind, release: EngineChoice, notify
             environment_of(release, notify)
         there = replace(find, engine=release.label)
         shown = shown_by(pool, there)
-        broken = broken_by(pool, there, shown.simulation)
+        broken = broken_by(pool, Tried.of(there), shown.simulation)
     except (BuildError, RunError, ScriptError, SettingError) as error:  # an old release may lack a setting
         raise LackingError(str(error)) from None
     finally:

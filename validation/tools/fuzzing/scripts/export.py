@@ -15,7 +15,7 @@ from validation.running.planning import Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 from validation.store import StoredFind
-from validation.tools.fuzzing.comparing import compared_with_twin, with_settings
+from validation.tools.fuzzing.comparing import Tried, compared_with_twin, with_settings
 from validation.tools.fuzzing.comparison import is_of_a_pair
 from validation.tools.fuzzing.oracles import Violation, judge_scene
 from validation.tools.fuzzing.scripts.parts import ScriptError
@@ -97,7 +97,7 @@ def shown_by(pool: Executor, find: StoredFind) -> Shown:
 def two_ways_of(pool: Executor, find: StoredFind, simulation: Simulation) -> TwoWays | None:
     """None where they do not differ here any more."""
     choice = engine_of(find.engine)
-    compared = compared_with_twin(pool, find, simulation)
+    compared = compared_with_twin(pool, Tried.of(find), simulation)
     if compared is None or compared.violation is None:
         return None
     relation, scenario = compared.relation, scenario_from_scene("fuzzed", find.scene)
