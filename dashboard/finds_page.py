@@ -62,6 +62,8 @@ def overview() -> None:
     counts = Counter(standing_of(find) for find in finds)
     states = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state])
     heading(states, f"<small>finds of fuzzing, {counted(len(grouped(finds)), 'cause')}</small>")
+    for line in reading.store().damaged_finds():
+        paragraph(text(line, most=600), "alarm")
     causes = grouped(chosen(finds, counts))
     rows = [row(*cause) for cause in causes[:MOST]]
     grid(("find", "engine", "what is wrong", "state", "found", ""), rows, testid="finds")

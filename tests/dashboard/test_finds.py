@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -167,3 +169,13 @@ def test_every_text_of_a_find_is_shown_as_it_is_written(store: Store) -> None:
         assert "<script>" not in described and "<img" not in described and "<iframe" not in described
         assert literal(i, 30) in normal(unescape(described))
     assert "<script>" not in words(shown("finds"))
+
+
+def test_a_damaged_find_is_named_in_a_line_above_the_others(store: Store, tmp_path: Path) -> None:
+    found(store)
+    damaged = found(store, "box2d")
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database, database:
+        database.execute("UPDATE finds SET bodies = '[1' WHERE id = ?", [damaged])
+    described = page_text(shown("finds"))
+    assert f"damaged: table finds, row id {damaged}, column bodies" in described and "is left out" in described
+    assert "1 new" in described and MESSAGE in described

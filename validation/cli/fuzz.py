@@ -93,6 +93,7 @@ def command(
         warm_kernels(Shown())
     with open_store(database) as store:
         store.must_be_writable()
+        _warn_of_damaged(store)
         for number, choice in enumerate(choices):
             with Shown().activity(f"fuzzing {choice.label}") as notify:
                 limit = 60.0 * minutes
@@ -193,6 +194,8 @@ def finds(
             _ask_since(store, store.find(number), since, executor)
             return
         found = store.finds() if number is None else [store.find(number)]
+        if number is None:
+            _warn_of_damaged(store)
     if not found:
         click.echo(f"nothing found yet; search with: upright fuzz{db_option}")
     elif form is not None and form != "replay":
@@ -222,6 +225,7 @@ def finds_of_job(store: Store, options: Options, minutes: float) -> JobFinds:
     from validation.tools.fuzzing.finds import fuzz_engine, is_found_by, replay_finds, settle
 
     choices = [engine_of(word) for word in options.engines or default_engines()]
+    _warn_of_damaged(store)
     stored = [find for find in store.finds() if any(is_found_by(find, choice) for choice in choices)]
     found: list[JobFind] = []
     if stored:
@@ -243,6 +247,11 @@ def finds_of_job(store: Store, options: Options, minutes: float) -> JobFinds:
         if stopped := search.stopped:
             break
     return JobFinds(finds=tuple(found), new=len(found) - len(stored), searched=minutes > 0.0, stopped=stopped)
+
+
+def _warn_of_damaged(store: Store) -> None:
+    for line in store.damaged_finds():
+        click.echo(line, err=True)
 
 
 def _print_as(store: Store, find: StoredFind, form: str, executor: str) -> None:

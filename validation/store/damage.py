@@ -81,13 +81,14 @@ READERS: Mapping[Any, Callable[[str], object]] = {
 """What a text is read by that is not only shown."""
 
 
-def damage_in(connection: Connection) -> str:
-    """The first found, in words; "" where there is none."""
+def damage_in(connection: Connection, name: str = "", only: str = "") -> str:
+    """The first found, in words; "" where there is none. `name`: of a table; `only`: a row of it, as "id 3"."""
     with suppress(SQLAlchemyError):
         for table in models.Base.metadata.sorted_tables:
             for column in table.columns:
                 for find in (_other_kind, _unreadable, _of_nothing, _not_done):
-                    for row, what in find(connection, table, column):
+                    found = find(connection, table, column) if name in ("", table.name) else ()
+                    for row, what in ((row, what) for row, what in found if only in ("", row)):
                         return one_line(f"table {table.name}, row {row}, column {column.name}: {what}")
     return ""
 

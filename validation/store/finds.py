@@ -1,22 +1,28 @@
 """What fuzzing found: engine, law and scene, never twice."""
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, insert, select, update
+from sqlalchemy.exc import OperationalError
 
 from scenarios.scene import Scene, content_hash, parse_scene
 from scenarios.scene_error import SceneError
 from validation.records.stored import StoredFind
+from validation.records.text import one_line
 from validation.store import models, runs
 from validation.store.connection import Database
-from validation.store.errors import StoreError
+from validation.store.errors import UNREADABLE, StoreError
 from validation.store.models import record_of
 from validation.store.motions import packed, save_motions
 from validation.store.stored_json import names_of
+
+Value = TypeVar("Value")
 
 
 class Finds(Database):
@@ -81,9 +87,25 @@ class Finds(Database):
             _mark(connection, number, since=since, not_in=not_in)
 
     def finds(self) -> list[StoredFind]:
-        """Oldest first."""
+        """Oldest first; without those of which `damaged_finds` has a line."""
+        return self._finds_and_damaged()[0]
+
+    def damaged_finds(self) -> list[str]:
+        """A line for each find that cannot be read: damaged, or stored by a newer Upright."""
+        return self._finds_and_damaged()[1]
+
+    def _finds_and_damaged(self) -> tuple[list[StoredFind], list[str]]:
         with self._reading() as connection:
-            return _finds(connection)
+            with suppress(*UNREADABLE, OperationalError):  # one by one, where not all can be read
+                return _finds(connection), []
+            found: list[StoredFind] = []
+            damaged: list[str] = []
+            for number in connection.execute(select(models.Find.id).order_by(models.Find.id)).scalars().all():
+                try:
+                    found += _finds(connection, models.Find.id == number)
+                except (*UNREADABLE, OperationalError) as error:
+                    damaged.append(_left_out(connection, number, error))
+            return (found, damaged) if found else (_finds(connection), [])  # of none that can be read it is an error
 
     def find(self, number: int) -> StoredFind:
         with self._reading() as connection:
@@ -112,13 +134,40 @@ def _finds(connection: Connection, *where: Any) -> list[StoredFind]:
             row,
             number=row.id,
             when=row.found,
-            seed=int(row.seed),
-            dt=float(row.dt),  # which NULL is not
-            bodies=tuple(names_of(row.bodies)),
+            seed=_read(int, row.seed, "seed"),
+            dt=_read(_step, row.dt, "dt"),
+            bodies=tuple(_read(names_of, row.bodies, "bodies")),
             scene=_scene(row.json, row.id),
         )
         for row in connection.execute(query)
     ]
+
+
+def _left_out(connection: Connection, number: int, error: Exception) -> str:
+    """One line. A SceneError names the find, and may be of a newer format."""
+    from validation.store.damage import damage_in  # of all the tables, and what reads them
+
+    if isinstance(error, SceneError):
+        return f"{one_line(str(error))}; this find is left out"
+    where = damage_in(connection, models.Find.__tablename__, f"id {number}")
+    where = where or f"table finds, row id {number}: {one_line(str(error))}"
+    return f"damaged: {where}; this find is left out"
+
+
+def _read(read: Callable[[Any], Value], value: Any, column: str) -> Value:
+    """Raises ValueError that names the column."""
+    try:
+        return read(value)
+    except UNREADABLE as error:
+        raise ValueError(f"{column}: {str(value)[:60]!r}: {error}") from error
+
+
+def _step(value: Any) -> float:
+    """s; no other number is one, and NULL is none."""
+    dt = float(value)
+    if not 0.0 < dt < math.inf:
+        raise ValueError("a time step is a positive number of seconds")
+    return dt
 
 
 def _scene(text: str, number: int) -> Scene:
@@ -126,6 +175,8 @@ def _scene(text: str, number: int) -> Scene:
         return _parsed(text)
     except SceneError:  # once more, to say of which find
         return parse_scene(json.loads(text), where=f"find {number}")
+    except UNREADABLE as error:
+        raise ValueError(f"its scene is damaged: {error}") from error
 
 
 @lru_cache(maxsize=2000)

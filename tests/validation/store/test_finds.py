@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.validation.command import upright
 from tests.validation.store.made import case, falling, info, result, scene
 from validation.records.trajectory import to_bytes
-from validation.store import Store
+from validation.store import Store, open_store
 from validation.store.errors import StoreError
 
 FIND: dict[str, Any] = {
@@ -85,3 +89,39 @@ def test_the_motion_of_a_find_stays_when_those_of_old_runs_go(store: Store) -> N
     assert store.remove_motions(days=1.0).motions == 0
     key = store.find(number).trajectory_key
     assert key == store.results(run)[0].trajectory_key and store.trajectory(key) is not None
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ("bodies = '[1'", "damaged: table finds, row id 2, column bodies: '[1' cannot be read"),
+        ("dt = 9e999", "damaged: table finds, row id 2: dt: 'inf': a time step is a positive number of seconds"),
+        ("seed = 'x'", "damaged: table finds, row id 2, column seed: x cannot be read"),
+        ("message = x'00ff'", "damaged: table finds, row id 2, column message: X'00FF' is not a text"),
+        ('{"format": 99', "find 2: format 99 is newer than this Upright reads"),
+        ('{"format": [', "damaged: table finds, row id 2: its scene is damaged: "),
+    ],
+)
+def test_a_find_that_cannot_be_read_is_named_in_a_line_and_the_others_are_there(
+    tmp_path: Path, change: str, line: str
+) -> None:
+    path = tmp_path / "finds.db"
+    with open_store(path) as store:
+        numbers = [store.add_find(**FIND, scene=scene(position)) for position in (1.0, 2.0, 3.0)]
+    with closing(sqlite3.connect(path)) as database, database:
+        if change.startswith("{"):
+            old = "UPDATE scenes SET json = replace(json, '{\"format\": 1', ?)"
+            database.execute(f"{old} WHERE hash = (SELECT scene_hash FROM finds WHERE id = 2)", [change])
+        else:
+            database.execute(f"UPDATE finds SET {change} WHERE id = 2")
+    with open_store(path) as store:
+        assert [find.number for find in store.finds()] == [numbers[0], numbers[2]]
+        (named,) = store.damaged_finds()
+    assert named.startswith(line) and named.endswith("; this find is left out") and named.isprintable()
+    listed = upright("finds", "--db", str(path), folder=tmp_path)
+    assert listed.returncode == 0 and named in listed.stderr and "Again: upright finds 3" in listed.stdout
+
+
+def test_of_a_law_that_a_newer_version_knows_a_find_is_shown(store: Store) -> None:
+    number = store.add_find(**FIND | {"oracle": "teleported"}, scene=scene())
+    assert store.find(number).cause == "teleported: disc" and store.damaged_finds() == []

@@ -185,3 +185,19 @@ def test_the_reference_engine_ends_by_an_error_of_its_documented_limits() -> Non
     settings = resolve_settings(engine, "default", {"max_events": "10"}, scene, 1.0 / 240.0)
     with pytest.raises(DocumentedLimit, match="max_events = 10"):
         engine.simulate(scene, 1.0 / 240.0, settings)
+
+
+def test_what_is_thrown_further_than_its_energy_carries_it_blew_up_and_did_not_crash() -> None:
+    """A planar adapter ends there, for its ground does; the message of a find has no word of that."""
+    reason = (
+        "OffTheSlabError: body 'a' moved 9e+03 m along half-plane 'ground', which this engine has for 276 m: twice as "
+        "far as all the energy of the scene could carry it"
+    )
+    thrown = Simulation(outcome="crashed", reason=reason)
+    (violation,) = judge_scene(APART, DT, thrown).values()
+    assert violation.oracle == "blew up"
+    assert violation.message == (
+        "body 'a' moved 9e+03 m along half-plane 'ground': twice as far as all the energy of the scene could carry it"
+    )
+    (crash,) = judge_scene(APART, DT, Simulation(outcome="crashed", reason="SIGSEGV")).values()
+    assert crash.oracle == "broken"

@@ -20,7 +20,7 @@ from scenarios.strategies import planar_scenes, spatial_scenes
 from scenarios.strategies.probes import allowed_by, arrangements, probes
 from tests.effort import few, tries
 from tests.validation.command import upright
-from validation.engines import OURS
+from validation.engines import OURS, engine_of
 from validation.engines.engine import NotFiniteError, resolve_settings
 from validation.metrics.energy import energy
 from validation.metrics.observation import Observation
@@ -30,11 +30,12 @@ from validation.store import open_store
 from validation.tools.fuzzing.drawing import draw
 from validation.tools.fuzzing.oracles import Violation, resolving
 from validation.tools.fuzzing.scripts.closing import Find
+from validation.tools.fuzzing.scripts.export import Exported
 from validation.tools.fuzzing.scripts.faults import CLOSINGS
-from validation.tools.fuzzing.scripts.issue import NAMES
+from validation.tools.fuzzing.scripts.issue import NAMES, issue_of
 from validation.tools.fuzzing.scripts.mujoco import release_of
 from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, variables
-from validation.tools.fuzzing.scripts.script import ENGINES, script_of, written
+from validation.tools.fuzzing.scripts.script import ENGINES, allowed_energy, script_of, written
 
 CLASSES = {"mujoco": "MuJoCo", "pybullet": "PyBullet", "rapier": "Rapier", "pymunk": "Pymunk", "box2d": "Box2D"}
 BROKEN = Violation(oracle="broken", message="asked to show its motion")
@@ -536,8 +537,46 @@ def test_a_find_is_printed_as_a_script_that_runs_alone_and_as_an_issue_with_what
     issue = upright("finds", str(number), "--issue", folder=tmp_path)
     assert issue.returncode == 0, issue.stderr
     value = next(line for line in alone.stdout.splitlines() if line.startswith("total energy"))
-    for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", EXPECTATIONS["blew up"][0]):
+    finer = "**With a finer step.** With 4 times as many steps, of 1/960 s, it "
+    for part in (script.stdout.strip(), value, "pybullet 3.2.7", "**Expected.**", EXPECTATIONS["blew up"][0], finer):
         assert part in issue.stdout
+
+
+def test_a_body_that_was_thrown_too_far_is_shown_by_the_energy_that_it_was_given(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Of which there is no motion: it may gain as much as lifting it by its size takes, 9.81 J; not 196 J."""
+    scene, dt = planar(DISC), 0.01
+    for speed, status in ((2.0, 0), (14.0, 1)):
+        part = EngineCode(
+            title="Toy",
+            imports=("import numpy as np",),
+            build="clock = [0]",
+            step="clock[0] += 1",
+            state=f"v = {speed} * (clock[0] > 50)\n"
+            "return np.array([(0.0, 0.5)]), np.zeros(1), np.array([(v, 0.0)]), np.zeros(1)",
+            lag=0.0,
+        )
+        violation = Violation(oracle="blew up", message="disc moved too far")
+        allowed = allowed_energy(scene, None)
+        script = written(Find(scene=scene, dt=dt, violation=violation, engine=part, energy_allowed=allowed), "1.0")
+        with pytest.raises(SystemExit) as left:
+            exec(compile(script, "find.py", "exec"), {"__name__": "__main__"})
+        assert left.value.code == status
+        assert "total energy: 9.81 J at the start, " in capfd.readouterr().out
+
+
+def test_an_error_in_a_script_shows_no_fault_but_a_crash() -> None:
+    """It ends with 1, too."""
+    choice = engine_of("pymunk")
+    for message, oracle, is_shown in (("crashed: ValueError: x", "broken", True), ("it blew up", "blew up", False)):
+        violation = Violation(oracle=oracle, message=message)
+        exported = Exported(script="raise ValueError('x')", choice=choice, version="7", violation=violation)
+        if is_shown:
+            assert "ValueError: x" in issue_of(exported)
+        else:
+            with pytest.raises(ScriptError, match="ends with an error in place of showing 'blew up': ValueError: x"):
+                issue_of(exported)
 
 
 def test_a_find_that_no_script_expresses_is_refused_by_one_line_with_its_number(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ and with finite numbers.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -64,6 +65,10 @@ FINER = 4  # times as many steps: what an error of the first order has made a qu
 DOCUMENTED: Mapping[str, Mapping[str, str]] = {"mujoco": {"integrator": "implicit"}}
 """By engine, what its documents say to do beside taking finer steps where a simulation diverges: MuJoCo, "Divergence":
 a more stable integrator; explicit gyroscopic forces (its default) gain energy."""
+THROWN = "OffTheSlabError: "
+"""How a planar adapter's message begins where a body got further than all the energy of the scene could carry it:
+nothing crashed, the engine made energy."""
+OWN_SLAB = re.compile(r", which this engine has for [^:]*")
 CONE_SHARE = 0.5  # of the impulses: the corner of a friction pyramid is 0.41 of them outside the cone
 
 
@@ -151,6 +156,9 @@ def judged(
     """
     if simulation.limit:
         return {}  # how many may end so is for the search
+    if simulation.outcome == "crashed" and (thrown := simulation.reason.partition(THROWN)[2]):
+        found = [Violation(oracle="blew up", message=OWN_SLAB.sub("", thrown))]
+        return of_violations(found if is_resolved(scene, dt) and not is_excused(scene) else [])
     if simulation.outcome in (*BROKEN, "adapter_failed"):
         return of_violations([Violation(oracle="broken", message=f"{simulation.outcome}: {simulation.reason}")])
     motion = simulation.trajectory
@@ -185,13 +193,18 @@ def _found(
             f"steps; tolerated: {CONE_SHARE}"
         )
         found.append(Violation(oracle="outside the friction cone", message=message, size=_times(beyond, CONE_SHARE)))
-    if any(one.oracle in OF_DEPTH for one in found) and (_is_contained(scene) or starts_deep(scene)):
+    if any(one.oracle in OF_DEPTH for one in found) and is_excused(scene):
         found = [one for one in found if one.oracle not in OF_DEPTH]
     return found
 
 
 def _times(value: float, allowed: float) -> float:
     return value / allowed if allowed > 0.0 and math.isfinite(value) else math.inf
+
+
+def is_excused(scene: Scene) -> bool:
+    """Whether its start may give energy."""
+    return _is_contained(scene) or starts_deep(scene)
 
 
 def starts_deep(scene: Scene) -> bool:

@@ -1,11 +1,12 @@
 """A stored find as a script, and as an issue: simulated again, so that both show what its engine does now."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from validation.engines import EngineChoice, engine_of
 from validation.engines.engine import Value
+from validation.records.quantities import time_step
 from validation.records.simulation import Simulation
 from validation.running import kernel_cache, runner
 from validation.running.environments import environment_of, is_here
@@ -17,7 +18,7 @@ from validation.running.runner import Limits
 from validation.store import StoredFind
 from validation.tools.fuzzing.comparing import Tried, compared_with_twin, with_settings
 from validation.tools.fuzzing.comparison import is_of_a_pair
-from validation.tools.fuzzing.oracles import Violation, judge_scene
+from validation.tools.fuzzing.oracles import DOCUMENTED, FINER, Violation, is_of_the_step, judge_scene
 from validation.tools.fuzzing.scripts.parts import ScriptError
 from validation.tools.fuzzing.scripts.script import refuse, script_of
 from validation.tools.fuzzing.scripts.two_ways import TwoWays, script_of_two
@@ -34,6 +35,7 @@ class Exported:
     version: str  # of the engine
     violation: Violation  # as it is here and now
     promise: str = ""  # by the engine's documents, that it breaks; "": a law
+    finer: str = ""  # what more steps change, a sentence; "": nobody would say to take more
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Shown:
     settings: Mapping[str, Value]  # as resolved
     simulation: Simulation
     two_ways: TwoWays | None = None  # of a find that is of two simulations
+    finer: Simulation | None = None  # as `finer_of` has it; None: nobody would say to take more steps
 
     def exported(self) -> Exported:
         """Raises ScriptError where it breaks no law here any more, and for what a script cannot express or show."""
@@ -73,7 +76,27 @@ class Shown:
         violation = broken.get(find.oracle) or next(iter(broken.values()))
         settings = dict(self.settings)
         script = script_of(choice.name, self.version, find.scene, find.dt, settings, violation, motion)
-        return Exported(script=script, choice=choice, version=self.version, violation=violation)
+        finer = self._finer_line(violation)
+        return Exported(script=script, choice=choice, version=self.version, violation=violation, finer=finer)
+
+    def _finer_line(self, violation: Violation) -> str:
+        if self.finer is None:
+            return ""
+        choice, dt, advised = finer_of(self.find)
+        how = ", ".join([f"{FINER} times as many steps", f"of {time_step(dt)}", *advised])
+        broken = judge_scene(self.find.scene, dt, self.finer, choice.name).get(violation.oracle)
+        if broken is None:
+            return f"With {how}, it does not happen."
+        return f"With {how}, it happens, too: {broken.message}."
+
+
+def finer_of(find: StoredFind) -> tuple[EngineChoice, float, list[str]]:
+    """What the engine's authors would say to try: finer steps, s, and what their documents advise beside them, as
+    settings that are typed."""
+    choice = engine_of(find.engine)
+    advised = {name: value for name, value in DOCUMENTED.get(choice.name, {}).items() if name not in choice.overrides}
+    finer = replace(choice, overrides={**choice.overrides, **advised})
+    return finer, find.dt / FINER, [f"{name}={value}" for name, value in advised.items()]
 
 
 def shown_by(pool: Executor, find: StoredFind) -> Shown:
@@ -89,9 +112,15 @@ def shown_by(pool: Executor, find: StoredFind) -> Shown:
     if plan.declined is not None:
         raise ScriptError(f"{choice.label} does not run it any more: {plan.declined}")
     simulation = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
+    finer = None
+    if is_of_the_step(Violation(oracle=find.oracle, message=find.message)):
+        engine, dt, _ = finer_of(find)
+        request = replace(request, engine=engine, dt=dt)
+        finer = runner.simulate_unplanned(pool, request, find.profile, Limits(time_limit=SCENE_LIMIT))
     version = str(hello.get("version", find.engine_version))
     ways = two_ways_of(pool, find, simulation) if is_of_a_pair(find.oracle) else None
-    return Shown(find=find, version=version, settings=plan.case.settings, simulation=simulation, two_ways=ways)
+    settings = plan.case.settings
+    return Shown(find=find, version=version, settings=settings, simulation=simulation, two_ways=ways, finer=finer)
 
 
 def two_ways_of(pool: Executor, find: StoredFind, simulation: Simulation) -> TwoWays | None:

@@ -43,14 +43,17 @@ def run_script(script: str, choice: EngineChoice) -> tuple[int, str]:
 def issue_of(exported: Exported) -> str:
     """Markdown. Raises ScriptError where the script, run here, does not show the fault."""
     status, printed = run_script(exported.script, exported.choice)
+    oracle, message = exported.violation.oracle, exported.violation.message
     if status == 0:
-        raise ScriptError(f"the script runs, but does not show {exported.violation.oracle!r}: {printed}")
+        raise ScriptError(f"the script runs, but does not show {oracle!r}: {printed}")
+    if "Traceback (most recent call last)" in printed and not (oracle == "broken" and message.startswith("crashed")):
+        raise ScriptError(f"the script ends with an error in place of showing {oracle!r}: {printed.splitlines()[-1]}")
     if exported.promise:
         law, expected = f"The documents say: {exported.promise}.", "Both ways move the bodies alike."
     else:
-        law, expected = EXPECTATIONS[exported.violation.oracle]
+        law, expected = EXPECTATIONS[oracle]
     name = NAMES[exported.choice.name]
-    return f"""# {name} {exported.version}: {exported.violation.message}
+    return f"""# {name} {exported.version}: {message}
 
 {law}
 
@@ -68,6 +71,6 @@ def issue_of(exported: Exported) -> str:
 ```text
 {printed}
 ```
-
+{f"{chr(10)}**With a finer step.** {exported.finer}{chr(10)}" if exported.finer else ""}
 **Expected.** {expected}
 """

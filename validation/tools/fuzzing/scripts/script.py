@@ -8,7 +8,7 @@ from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import PlanarTrajectory, Trajectory
 from validation.tools.fuzzing.comparison import Must
-from validation.tools.fuzzing.oracles import Violation, energy_allowed
+from validation.tools.fuzzing.oracles import Violation, energy_allowed, energy_scale
 from validation.tools.fuzzing.scripts.closing import Find
 from validation.tools.fuzzing.scripts.faults import LIMIT, closing_of
 from validation.tools.fuzzing.scripts.forces import force_source, is_timed
@@ -68,17 +68,22 @@ def script_of(
     """
     part = engine_code(engine, version, scene, dt, settings, motion)
     tolerance = 0.0 if motion is None else motion.contact_tolerance
-    allowed = 0.0 if motion is None else energy_allowed(scene, motion)
     find = Find(
         scene=scene,
         dt=dt,
         violation=violation,
         engine=part,
         contact_tolerance=tolerance,
-        energy_allowed=allowed,
+        energy_allowed=allowed_energy(scene, motion),
         must=must,
     )
     return written(find, version)
+
+
+def allowed_energy(scene: Scene, motion: Trajectory | None) -> float:
+    """J that may come from nowhere; of a body that was thrown out of its scene, and has no motion, as much as there is
+    at the start."""
+    return energy_scale(scene) if motion is None else energy_allowed(scene, motion)
 
 
 def written(find: Find, version: str) -> str:

@@ -3,16 +3,29 @@
 import textwrap
 from dataclasses import dataclass
 
-from scenarios.scene import Scene
+from scenarios import mass
+from scenarios.scene import PlanarScene, Scene
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import step_count
 from validation.records.trajectory import Trajectory
 from validation.tools.fuzzing.comparison import Compared, oracle_of
 from validation.tools.fuzzing.scripts.forces import force_source
-from validation.tools.fuzzing.scripts.parts import EngineCode, ScriptError, Settings, icosphere_source, one_line
+from validation.tools.fuzzing.scripts.parts import (
+    EngineCode,
+    ScriptError,
+    Settings,
+    icosphere_source,
+    numbers,
+    one_line,
+)
 from validation.tools.fuzzing.scripts.script import engine_code, reading_source
 
 CHANGES = (None, "run again", "run after another scene")
+TURNED_IN_PLANE = ("turned, spun = np.abs(p - q), np.abs(spin - other)",)
+TURNED_IN_SPACE = (
+    "turned = 2.0 * np.minimum(np.linalg.norm(p - q, axis=1), np.linalg.norm(p + q, axis=1))",
+    "spun = np.linalg.norm(spin - other, axis=1)",
+)
 ENDS = {"pybullet": "pb.disconnect()"}  # its functions mean the first world that is there
 
 
@@ -55,7 +68,7 @@ def script_of_two(engine: str, version: str, scene: Scene, dt: float, ways: TwoW
         "\n".join(one.imports),
         *(["\n" + icosphere_source()] if "icosphere(" in whole else []),
         *sources.values(),
-        _closing([name for name in parts if name != "one_way"], found, dt),
+        _closing([name for name in parts if name != "one_way"], found, scene, dt),
     ]
     return "\n\n".join(blocks)
 
@@ -77,7 +90,7 @@ def _function(name: str, engine: str, scene: Scene, dt: float, part: EngineCode)
     return f"def {name}():\n" + textwrap.indent("\n".join(body), "    ") + "\n"
 
 
-def _closing(others: list[str], found: Compared, dt: float) -> str:
+def _closing(others: list[str], found: Compared, scene: Scene, dt: float) -> str:
     calls = [f"{'second' if name == 'other_way' else 'ignored'} = {name}()" for name in others]
     start = ["first = one_way()", *calls]
     if not found.allowed:
@@ -95,9 +108,13 @@ def _closing(others: list[str], found: Compared, dt: float) -> str:
     lines = [
         *start,
         f"k, dt = {found.after}, {dt!r}  # s",
-        "(x, _, v, _), (y, _, w, _) = first[k], second[k]",
-        "apart = np.maximum(np.linalg.norm(v - w, axis=1), np.linalg.norm(x - y, axis=1) / dt).max()",
-        f'print(f"after {{k}} steps the two move a body {{apart:.3g}} m/s apart; allowed: {found.allowed:.3g} m/s")',
+        "(x, p, v, spin), (y, q, w, other) = first[k], second[k]",
+        f"radius = np.array({numbers([mass.bounding_radius(body.shape) for body in scene.bodies])})",
+        *(TURNED_IN_PLANE if isinstance(scene, PlanarScene) else TURNED_IN_SPACE),
+        "apart = np.maximum(np.linalg.norm(v - w, axis=1) + radius * spun,",
+        "                   (np.linalg.norm(x - y, axis=1) + radius * turned) / dt).max()",
+        'print(f"after {k} steps the two move a point of a body {apart:.3g} m/s apart; "',
+        f'      "allowed: {found.allowed:.3g} m/s")',
         f"sys.exit(int(apart > {found.allowed!r}))",
     ]
     return "\n".join(lines) + "\n"
