@@ -15,8 +15,8 @@ from scenarios.strategies import forced, planar_scenes, time_steps
 from scenarios.strategies.mutations import is_mutable, mutated
 from scenarios.strategies.probes import allowed_by, arrangements, probes
 from validation.running.options import RunError
-from validation.tools.fuzzing.oracles import depth_at_start
-from validation.tools.fuzzing.simpler import SAME_DEPTH, SAME_GAP, gap_at_start
+from validation.tools.fuzzing.oracles import SAME_DEPTH, depth_at_start
+from validation.tools.fuzzing.simpler import SAME_GAP, gap_at_start
 
 BATCH = 100  # scenes between two looks at what was found
 ASKED = 4  # scenes of an arrangement, the simplest and a few others: one that is taken is enough

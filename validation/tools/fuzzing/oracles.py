@@ -5,20 +5,34 @@ system keeps its momentum; contact forces that explain the motion stay in the fr
 and with finite numbers.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
+from reference_engine.rotation import tangents
 from scenarios import mass
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import Bowl, HalfPlane, HalfSpace, HollowSphere, Scene, colliding_pairs, masses
+from scenarios.scene import (
+    Bowl,
+    HalfPlane,
+    HalfSpace,
+    HollowSphere,
+    Scene,
+    colliding_pairs,
+    masses,
+    parse_scene,
+    write_scene,
+)
 from validation.metrics import measure_with_outcomes
-from validation.metrics.equilibrium import BOUNCY, CONTACT, at_start
+from validation.metrics.equilibrium import BOUNCY, CONTACT, at_start, starts_in_equilibrium
 from validation.metrics.observation import MismatchError, length
 from validation.metrics.proximity import proximities
 from validation.records.outcome import OPPOSITE, Outcome
@@ -69,6 +83,9 @@ THROWN = "OffTheSlabError: "
 """How a planar adapter's message begins where a body got further than all the energy of the scene could carry it:
 nothing crashed, the engine made energy."""
 OWN_SLAB = re.compile(r", which this engine has for [^:]*")
+WITHOUT_FACES = ("disc", "sphere", "ellipsoid", "capsule")  # what is beside its contact there rests on nothing
+BESIDE = 0.01  # of a body's bounding radius; the balance of moments is exact to 0.002 of it
+SAME_DEPTH = 1e-9  # m
 CONE_SHARE = 0.5  # of the impulses: the corner of a friction pyramid is 0.41 of them outside the cone
 
 
@@ -177,7 +194,10 @@ def _found(
     shown = [one for one in outcomes if one.right is False and (clear or one.kind not in OF_GAPS)]
     gained, allowed = measured.get("energy_gain"), energy_allowed(scene, motion)
     shown = [one for one in shown if one.kind != "blew up" or (one.value or 0.0) > allowed]  # afloat at rest: round-off
-    found = [Violation(oracle=one.kind, message=describe_happening(one), bodies=one.bodies) for one in shown]
+    if any(one.kind in OPPOSITE for one in shown) and not stands_well(scene):
+        shown = [one for one in shown if one.kind not in OPPOSITE]
+    words = [describe_happening(one).removesuffix(" (wrong)") for one in shown]  # as all are that a search finds
+    found = [Violation(oracle=one.kind, message=text, bodies=one.bodies) for one, text in zip(shown, words)]
     if gained is not None and gained > allowed:
         message = f"energy rose by {gained:.3g} J without a source; tolerated: {allowed:.3g} J"
         found.append(Violation(oracle="energy gained", message=message, size=_times(gained, allowed)))
@@ -196,6 +216,38 @@ def _found(
     if any(one.oracle in OF_DEPTH for one in found) and is_excused(scene):
         found = [one for one in found if one.oracle not in OF_DEPTH]
     return found
+
+
+def stands_well(scene: Scene) -> bool:
+    """Whether the scene starts in equilibrium also where any one body with a face is a little to a side, along the
+    ground: a thin plate whose centre is just above an edge is balanced, to the tolerance of the statics, and may tip.
+    What would start in something there is not asked."""
+    data, deep = json.loads(write_scene(scene, indent=None)), depth_at_start(scene)
+    for i, body in enumerate(scene.bodies):
+        if body.fixed or body.shape.kind in WITHOUT_FACES:
+            continue
+        aside = BESIDE * mass.bounding_radius(body.shape)
+        for way in _along_the_ground(scene):
+            position = (np.array(data["bodies"][i]["position"]) + aside * way).tolist()
+            moved = parse_scene(data | {"bodies": _with_position(data["bodies"], i, position)})
+            is_met = depth_at_start(moved) <= deep + SAME_DEPTH
+            if is_met and not starts_in_equilibrium(scenario_from_scene("fuzzed", moved)):
+                return False
+    return True
+
+
+def _along_the_ground(scene: Scene) -> list[Array]:
+    """Unit vectors both ways along the plane that bears most of a weight, or level where there is none."""
+    up = -np.array(scene.gravity)
+    normals = [np.array(one.normal) for one in scene.boundaries if isinstance(one, (HalfPlane, HalfSpace))]
+    normal = max(normals, key=lambda one: float(mul(one, up)) / float(norm(one)), default=up)
+    normal = normal / float(norm(normal))
+    sides = [np.array((-normal[1], normal[0]))] if len(normal) == 2 else [*tangents(normal)]
+    return [way for side in sides for way in (side, -side)]
+
+
+def _with_position(bodies: list[dict[str, Any]], i: int, position: list[float]) -> list[dict[str, Any]]:
+    return [one | {"position": position} if k == i else one for k, one in enumerate(bodies)]
 
 
 def _times(value: float, allowed: float) -> float:

@@ -27,13 +27,12 @@ from validation.tools.fuzzing.fewer import (
     without_one_but_longer,
     without_one_but_settled,
 )
-from validation.tools.fuzzing.oracles import depth_at_start
+from validation.tools.fuzzing.oracles import SAME_DEPTH, depth_at_start
 from validation.tools.fuzzing.tied import parting_speed, tied_to, way, without_a_link
 
 Data = dict[str, Any]
 Change = Callable[[Data], Iterator[Data]]
 Simplification = Callable[[Data, Collection[str]], Iterator[Data]]
-SAME_DEPTH = 1e-9  # m
 SAME_GAP, SAME_SPEED = 1e-9, 1e-9  # m and m/s, of joints
 DURATIONS = (0.25, 0.5, 1.0)  # s: long enough to be seen
 DIGITS = (0, 1, 2)  # behind the point: positions, m
