@@ -11,6 +11,7 @@ from reference_engine.geometry import planar_proximity
 from reference_engine.planar import run
 from reference_engine.planar.layout import Model
 from reference_engine.planar_model.shape import twice_area
+from scenarios.catalogue import scenario_of
 from scenarios.mass import planar_mass
 from scenarios.scene import (
     ArcPolygon,
@@ -343,3 +344,11 @@ def test_a_shape_that_it_gets_wrong_turns_the_metric_red(monkeypatch):
     assert values(what, simulated(Reference(), what))["penetration_max"] <= 1e-12
     monkeypatch.setattr("validation.engines.reference.adapter.world_of", smaller)
     assert values(what, simulated(Reference(), what))["penetration_max"] == pytest.approx(0.005, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_the_canonical_pile_runs_to_its_end() -> None:
+    """58,000 impacts, most of which accumulate: what lets bounces go must not make events without end."""
+    scene = scenario_of("pile").scene
+    motion = Reference().simulate(scene, 1 / 240, resolve_settings(Reference(), "fair", {}, scene, 1 / 240))
+    assert motion.time[-1] == scene.duration
