@@ -32,16 +32,20 @@ def end_children(ours: Callable[[int], bool], limit: float = END_LIMIT) -> bool:
     """Kill the children of this process that `ours` names by their ids; whether there are none after so long (s).
 
     Killing one makes orphans of what that has started, which may come to this process, so this goes on until there is
-    none."""
+    none, twice running: while children end, the kernel's list of them may miss one (proc_pid_task(5))."""
     deadline = time.perf_counter() + limit
-    while found := [pid for pid in children_of(os.getpid()) if ours(pid)]:
+    sought = 1
+    while sought:
+        found = [pid for pid in children_of(os.getpid()) if ours(pid)]
+        sought = 2 if found else sought - 1
         for pid in found:
             kill(pid)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, os.WNOHANG)
-        if time.perf_counter() > deadline:
+        if found and time.perf_counter() > deadline:
             return False
-        time.sleep(0.0005)
+        if sought:
+            time.sleep(0.0005)
     return True
 
 
