@@ -113,8 +113,9 @@ def rates(o: Observation) -> Rates:
 
     near = proximities(o)
     rate = np.empty((len(near), 3))
-    velocity = np.ascontiguousarray(o.trajectory.velocity)
-    spin = np.ascontiguousarray(o.trajectory.spin.reshape(*velocity.shape[:2], -1))
+    # Arrays that may not be written to, as of a stored motion, would be another signature, compiled anew.
+    velocity = np.require(o.trajectory.velocity, requirements=["C", "W"])
+    spin = np.require(o.trajectory.spin.reshape(*velocity.shape[:2], -1), requirements=["C", "W"])
     moments = (normal_moment(o, near.a, near.point_a), normal_moment(o, near.b, near.point_b))
     gap_rates(near.sample, near.a, near.b, near.normal, *moments, velocity, spin, rate)
     return Rates(rate[:, 0], rate[:, 1], rate[:, 2])

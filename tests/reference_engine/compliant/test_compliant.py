@@ -360,5 +360,5 @@ def test_a_stiff_light_ball_comes_to_rest_as_deep_as_its_weight_presses_it(modul
     floor = CompliantBody(shape=HalfSpace((0, 0, 0), (0, 0, 1)), material="stuff", fixed=True)
     motion = simulate_compliant(CompliantWorld(bodies=(ball, floor), materials=stuff), [0.0, 3.0])
     c = 4.0 / 3.0 * math.sqrt(radius) * modulus / (1.0 - 0.3**2) / 2.0
-    assert_allclose(-motion.contacts.gap[-1], (mass * 9.81 / c) ** (2.0 / 3.0), rtol=0.0, atol=1e-15)
+    assert_allclose(-motion.contacts.gap[-1], (mass * 9.81 / c) ** (2.0 / 3.0), rtol=0.0, atol=1e-14)
     assert_allclose(motion.imbalance, 0.0, atol=1e-10 * motion.potential[0])
