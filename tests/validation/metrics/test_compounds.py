@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from scenarios.pieces import Pieces, planar_pieces
@@ -135,14 +136,14 @@ def test_compounds_of_boxes_and_hulls_overlap_where_two_of_their_pieces_do_and_a
     assert max(bounds) >= least - 1e-9  # the pieces that the row is of are so far apart along its normal
     on_a, on_b = near.point_a[row], near.point_b[row]
     if least > 1e-6:
-        assert any(meet(one, on_a[None]) or np.abs(one - on_a).max() < 1e-9 for one in map(_swollen, clouds[0]))
-        assert any(meet(other, on_b[None]) or np.abs(other - on_b).max() < 1e-9 for other in map(_swollen, clouds[1]))
+        assert any(beyond(one, on_a) < 1e-9 for one in clouds[0])
+        assert any(beyond(other, on_b) < 1e-9 for other in clouds[1])
 
 
-def _swollen(points: np.ndarray) -> np.ndarray:
-    """By 1e-8 about its middle: a point on the surface is inside."""
-    middle = points.mean(axis=0)
-    return middle + (1.0 + 1e-7) * (points - middle)
+def beyond(points: np.ndarray, point: np.ndarray) -> float:
+    """m, by which a point is beyond the furthest face of a hull; below 0 inside."""
+    faces = ConvexHull(points).equations
+    return float((faces[:, :3] @ point + faces[:, 3]).max())
 
 
 def test_a_planar_compound_shows_the_contact_points_of_each_of_its_pieces():
