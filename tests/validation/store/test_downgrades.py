@@ -130,13 +130,15 @@ def test_what_was_taken_back_is_not_in_effect_for_an_older_upright(where: str) -
 def test_a_job_whose_tables_are_taken_back_stops_with_a_line_and_what_it_stored_is_there(where: str) -> None:
     cases = [case(parameters={"n": n}) for n in range(200)]
     stored: list[str] = []
-    began = threading.Event()
+    began, over = threading.Event(), threading.Event()
 
     def write() -> str:
         with open_store(where) as job:
             run = job.begin_run(info(), cases)
             try:
                 for n, one in enumerate(cases):
+                    if n == 150:  # a fast job would be over before its tables are taken back
+                        assert over.wait(60.0)
                     job.save_results(run, [result(one, measurement(value=float(n)))])
                     stored.append(one.key)
                     if n == 5:
@@ -153,6 +155,7 @@ def test_a_job_whose_tables_are_taken_back_stops_with_a_line_and_what_it_stored_
         writer = pool.submit(write)
         assert began.wait(30.0)
         take_back_store(where, "0016")
+        over.set()
         assert f"{GONE} 0016 meanwhile, and this Upright needs {HEAD}" in writer.result()
     with open_store(where) as store:
         found = store.unfinished_run()
