@@ -19,9 +19,10 @@ NOT_FIELDS = (
 )
 """Those of `scenarios.scene.features` that are no kinds."""
 SILENT = frozenset(
-    {"format", "title", "dimension", "bodies.frame", "bodies.center_of_mass", "bodies.shape.pieces.density"}
+    {"format", "title", "dimension", "bodies.frame", "bodies.center_of_mass", "bodies.shape.pieces.density", "native"}
 )
-"""They say nothing of the motion that no other feature says: of a body that is moved mass and inertia are stated."""
+"""They say nothing of the motion that no other feature says: of a body that is moved mass and inertia are stated.
+Who loads models declines one by its language."""
 
 
 def scene_features(scene: Scene) -> frozenset[str]:

@@ -103,8 +103,33 @@ class Thruster(Data):
 
 
 def is_driven(scene: Any) -> bool:
-    """Whether something that moves by a plan does work on the scene, more than poses at its samples tell."""
+    """Whether something that moves by a plan does work on the scene, more than poses at its samples tell; or forces of
+    a model that the scene has not."""
+    native = getattr(scene, "native", None)
+    if native is not None and not native.conserves:
+        return True
     return any(spring.anchor_path is not None for spring in scene.springs)
+
+
+def jointed(scene: Scene) -> frozenset[str]:
+    """Names of the bodies that joints tie, or that forces of a model act on which the scene does not have."""
+    return _of_the_model(scene).union(name for joint in scene.joints for name in (joint.a, joint.b) if name is not None)
+
+
+def applied_to(scene: Scene) -> frozenset[str]:
+    """Names of the bodies that springs, thrusters or forces of a model act on."""
+    ends = {name for spring in scene.springs for name in (spring.a, spring.b) if name is not None}
+    return _of_the_model(scene) | ends | {thruster.body for thruster in scene.thrusters}
+
+
+def acted_on(scene: Scene) -> frozenset[str]:
+    """Names of the bodies that something but gravity, contacts and damping acts on."""
+    return jointed(scene) | applied_to(scene)
+
+
+def _of_the_model(scene: Scene) -> frozenset[str]:
+    native = getattr(scene, "native", None)
+    return frozenset(native.acted_on if native is not None else ())
 
 
 def has_applied_forces(scene: Scene) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reference_engine import elementary
-from reference_engine.array_types import Array, Indices
+from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import mul
 from reference_engine.geometry import planar_shapes as planar
 from reference_engine.geometry import spatial_shapes as spatial
@@ -38,15 +38,23 @@ class Pieces:
 
     @classmethod
     def of(
-        cls, members: Sequence[Any], static: Sequence[bool], pairs: Sequence[tuple[int, int]], *, planar_ones: bool
+        cls,
+        members: Sequence[Any],
+        static: Sequence[bool],
+        pairs: Sequence[tuple[int, int]],
+        *,
+        planar_ones: bool,
+        meets: Flags | None = None,
     ) -> Pieces:
-        """`pairs`: of members that may touch, a < b."""
+        """`pairs`: of members that may touch, a < b. `meets`: (P, P), which of their pieces may, where not all."""
         rows = [(i, *piece) for i, member in enumerate(members) for piece in _pieces(member)]
         owner = np.array([i for i, _, _ in rows], np.int64)
         placed = [k for k, (_, _, pose) in enumerate(rows) if pose is not None]
         wanted = np.zeros((len(members), len(members)), bool)
         wanted[tuple(np.array(pairs, np.int64).reshape(-1, 2).T)] = True
         of_pieces = wanted if not placed else wanted[owner[:, None], owner]
+        if meets is not None:
+            of_pieces = of_pieces & meets
         shapes: list[Any] = [shape for _, shape, _ in rows]
         fixed = [bool(static[i]) for i in owner.tolist()]
         poses: list[Any] = [rows[k][2] for k in placed]

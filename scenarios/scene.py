@@ -31,7 +31,7 @@ from scenarios.contact import (
     MaterialPair,
     PairLaw,
 )
-from scenarios.fields import Data, Rate2, Rate3
+from scenarios.fields import Data, Rate2, Rate3, not_stated
 from scenarios.forces import Damping, Spring, Thruster, is_driven
 from scenarios.joints import (
     AnyJoint,
@@ -46,6 +46,7 @@ from scenarios.joints import (
     SpatialJoint,
     Track,
 )
+from scenarios.native import Native, lean
 from scenarios.scene_error import SceneError, explain
 from scenarios.shapes import (
     ArcPolygon,
@@ -126,6 +127,7 @@ class _Scene(Data):
     @model_validator(mode="after")
     def _has_the_format_that_it_needs(self) -> Self:
         has_more = is_driven(self) or any(isinstance(joint, Track) for joint in self.joints)
+        has_more |= getattr(self, "native", None) is not None
         has_more |= any(body.frame is not None or body.shape.kind == "compound" for body in self.bodies)
         object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now
         return self
@@ -233,6 +235,22 @@ class SpatialScene(_Scene):
     bodies: Annotated[tuple[SpatialBody, ...], Field(min_length=1, max_length=MAX_BODIES)]
     boundaries: tuple[SpatialBoundary, ...] = ()
     joints: tuple[SpatialJoint, ...] = ()
+    native: Annotated[Native | None, Field(exclude_if=not_stated)] = None
+    """Of a scene that describes a model in an engine's own language, which that engine alone runs."""
+
+    @model_validator(mode="after")
+    def _describes_every_piece(self) -> Self:
+        if self.native is not None:
+            counts = [len(simple_shapes(body.shape)) for body in self.bodies] + [1] * len(self.boundaries)
+            given = [len(one) for one in self.native.filters]
+            if given != counts:
+                raise ValueError(f"native.filters: for {sum(given)} pieces; allowed: one for each of the {sum(counts)}")
+            known, most = {body.name for body in self.bodies}, sum(counts)
+            for name in self.native.acted_on:
+                _refer("native.acted_on", name, known, "body")
+            if any(not 0 <= piece < most for pair in self.native.paired for piece in pair):
+                raise ValueError(f"native.paired: beyond the pieces; allowed: 0 to {most - 1}")
+        return self
 
 
 Scene = PlanarScene | SpatialScene
@@ -303,7 +321,7 @@ def write_scene(scene: Scene, *, indent: int | None = 1) -> str:
 
 def content_hash(scene: Scene) -> str:
     """SHA-256 of the canonical JSON: the scene's identity. The title is for people and does not count."""
-    data = scene.model_dump(mode="json", exclude={"title"})
+    data = lean(scene).model_dump(mode="json", exclude={"title"})
     if scene.damping.quadratic == 0.0:  # younger than the format: scenes without it keep their identity
         del data["damping"]["quadratic"]
     return hashlib.sha256(json.dumps(data, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
@@ -315,17 +333,18 @@ SAME_WITHIN = 1e-9
 
 def same_scene(one: Scene, other: Scene) -> bool:
     """Whether they are the same but for the title and for round-off."""
+    return same_data(*(lean(scene).model_dump(mode="json", exclude={"title"}) for scene in (one, other)))
 
-    def same(a: Any, b: Any) -> bool:
-        if isinstance(a, dict) and isinstance(b, dict):
-            return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
-        if isinstance(a, list) and isinstance(b, list):
-            return len(a) == len(b) and all(map(same, a, b))
-        if isinstance(a, float) and isinstance(b, float):
-            return math.isclose(a, b, rel_tol=SAME_WITHIN, abs_tol=SAME_WITHIN * 1e-3)
-        return bool(a == b)
 
-    return same(*(scene.model_dump(mode="json", exclude={"title"}) for scene in (one, other)))
+def same_data(a: Any, b: Any) -> bool:
+    """Likewise, of JSON data."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_data(a[name], b[name]) for name in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same_data, a, b))
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=SAME_WITHIN, abs_tol=SAME_WITHIN * 1e-3)
+    return bool(a == b)
 
 
 # --- what a scene asks of an engine -----------------------------------------------------------------
@@ -364,6 +383,10 @@ def features(scene: Scene) -> frozenset[str]:
 
 
 def _colliding_pairs(scene: Scene) -> list[tuple[Any, Any]]:
+    native: Native | None = getattr(scene, "native", None)
+    if native is not None:
+        members = (*scene.bodies, *scene.boundaries)
+        return [(members[a], members[b]) for a, b in native.pairs([getattr(one, "fixed", True) for one in members])]
     apart = {frozenset((joint.a, joint.b)) for joint in scene.joints if joint.b and not joint.collide}
     pairs = []
     for i, a in enumerate(scene.bodies):

@@ -93,6 +93,8 @@ STAYS: dict[str, dict[str, str]] = {
         "ConvexHull": "scipy's name",
         "convex_hull": "Rapier's name",
         "contactStiffness": "pybullet's name",
+        "jnt_stiffness": "MuJoCo's name",
+        "tendon_stiffness": "MuJoCo's name",
         "add_task": "rich's name",
         "task": "rich's and the kernel's name",
         "touch": "of pathlib: to make an empty file",

@@ -23,7 +23,7 @@ from tests.effort import few, tries
 from tests.validation.command import call, start, upright
 from validation import cli
 from validation.cli import arguments
-from validation.running import session
+from validation.running import models, session
 from validation.running.processes.pool import Pool
 
 WORDS = ["bouncing-ball:restitution=0.5", "slide-to-roll", "upright-block:start=drop"]
@@ -125,7 +125,7 @@ def test_engines_that_are_absent_are_reported_where_all_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(session, "unavailable_engines", lambda: {"havok": "not installed"})
-    monkeypatch.setattr(session, "default_engines", lambda: ["pymunk"])
+    monkeypatch.setattr(models, "default_engines", lambda: ["pymunk"])
     assert "havok is not here: not installed" in upright("run", "bouncing-ball", folder=tmp_path).stdout
     assert "havok" not in upright("run", "bouncing-ball", "--engine", "pymunk", folder=tmp_path).stdout
 

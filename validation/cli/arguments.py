@@ -198,7 +198,7 @@ dt_option = click.option(
     type=TimeStep(),
     default=None,
     metavar="SECONDS",
-    help="Time step, a number or a fraction.  [default: 1/240]",
+    help="Time step, a number or a fraction.  [default: 1/240, of a model its own]",
 )
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 1024), default=None, help="Processes.  [default: cores]"
@@ -241,6 +241,35 @@ def checked_executor(executor: str) -> str:
     return executor
 
 
+def model_options(function: Callable[..., Any], names: tuple[str, ...] = ("--from", "--start")) -> Callable[..., Any]:
+    """How models are run, handed over as one `validation.running.options.ModelOptions`. `names`: of the start."""
+
+    @functools.wraps(function)
+    def command(*, start: str, duration: float | None, root: str, **given: Any) -> Any:
+        from validation.running.options import ModelOptions
+
+        return function(model=ModelOptions(start=start, duration=duration, root=root), **given)
+
+    doc = "Of a model: where it starts, a keyframe or a file of states (.npz).  [default: as it is]"
+    options = (
+        click.option(*names, "start", default="", metavar="START", help=doc),
+        click.option(
+            "--duration",
+            type=Within(1e-3, 1e4),
+            default=None,
+            metavar="SECONDS",
+            help="Of a model: how long it moves.  [default: 2]",
+        ),
+        click.option(
+            "--root",
+            default="",
+            metavar="FOLDER",
+            help="Of a model: all of its files are in here.  [default: its package or git tree, else its folder]",
+        ),
+    )
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
 def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """SCENARIO... and --engine: which cells of the matrix."""
     scenarios = click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=complete_scenario)
@@ -249,6 +278,7 @@ def selection_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 SESSION_OPTIONS = (
     selection_options,
+    model_options,
     profile_option,
     dt_option,
     click.option("--timing", is_flag=True, help="Time the steps too: one case at a time, least of five."),

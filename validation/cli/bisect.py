@@ -88,14 +88,17 @@ def command(
 
     from validation.records.text import one_line
     from validation.report.sentences import worst_meaning
-    from validation.running.selection import scenario_in
+    from validation.running.models import GivenModel
+    from validation.running.selection import given_in
     from validation.store import open_store
     from validation.tools.bisect import Probe, Repository, search
 
     repository = Repository(repo.resolve())
     with open_store(database) as store:
         ends = [commit_of(store, repository, word) for word in (good, bad)]
-        found = scenario_in(store, scenario)
+        found = given_in(store, scenario)
+    if isinstance(found, GivenModel):
+        raise click.UsageError(f"{scenario}: a model of your own is not bisected by commits; compare releases with it")
     given = (("--profile", profile), ("--dt", dt))
     options = tuple(word for name, value in given if value for word in (name, value))
     with tempfile.TemporaryDirectory() as scratch:

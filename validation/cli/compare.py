@@ -5,6 +5,7 @@ import click
 from validation.cli import arguments
 from validation.cli.progress import Shown
 from validation.judging.policy import STARTS
+from validation.running.options import ModelOptions
 
 GO_ON = "Go on: the same command, with --resume where an engine has no version of its own."
 LOST = "The cache folder cannot be written, so nothing is kept."
@@ -19,6 +20,7 @@ LOST = "The cache folder cannot be written, so nothing is kept."
 @click.option(
     "--options", is_flag=True, help="Also with each other choice of each setting: integrators, cones, solvers."
 )
+@arguments.model_options
 @arguments.dt_option
 @click.option(
     "--ensemble",
@@ -43,6 +45,7 @@ def command(
     profile: str | None,
     options: bool,
     dt: float | None,
+    model: ModelOptions,
     ensemble: int,
     workers: int | None,
     executor: str,
@@ -88,6 +91,7 @@ def command(
                 progress=Shown(quiet=as_json),
                 resume=resume,
                 executor=executor,
+                model=model,
                 on_answer=lambda so_far: None if as_json else click.echo("\n".join((*answer(so_far), ""))),
             )
         except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """upright versions"""
 
 import sys
+from functools import partial
 
 import click
 
@@ -8,6 +9,7 @@ from validation.cli import arguments
 from validation.cli.progress import Shown
 from validation.cli.stopping import stopped_status
 from validation.judging.policy import STARTS
+from validation.running.options import ModelOptions
 
 
 @click.command()
@@ -17,6 +19,7 @@ from validation.judging.policy import STARTS
 @click.option("--to", "until", default="", metavar="VERSION", help="The newest.  [default: the newest]")
 @click.option("--last", type=click.IntRange(min=2), default=None, metavar="N", help="The last N of these.")
 @click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: both]")
+@partial(arguments.model_options, names=("--start",))
 @arguments.dt_option
 @click.option(
     "--ensemble",
@@ -39,6 +42,7 @@ def command(
     last: int | None,
     profile: str | None,
     dt: float | None,
+    model: ModelOptions,
     ensemble: int,
     workers: int | None,
     executor: str,
@@ -67,7 +71,7 @@ def command(
     if choice.version:
         raise click.BadParameter(f"{engine!r} names one version; give the engine alone, and --from or --to")
     limits = arguments.make_limits(workers, time_limit, executor=executor)
-    asked = asked_of(choice, scenarios, profile, dt, ensemble, limits)
+    asked = asked_of(choice, scenarios, profile, dt, ensemble, limits, model)
     oldest, newest = (version_of(text) if text else None for text in (first, until))
     choices = releases_of(choice, oldest, newest, last or 0)
     width = max(len(one.version or "") for one in choices)

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
-from scenarios.scene import Scene
+from scenarios.native import Model
+from scenarios.scene import Scene, SpatialScene
 from validation.engines.queries import Query, contacts_of_step
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import World, record
@@ -36,6 +37,10 @@ class DeclinedError(RuntimeError):
 
 class NotFiniteError(ArithmeticError):
     """Raised by an adapter whose engine noticed NaN or infinity itself (MuJoCo resets silently)."""
+
+
+class ModelError(ValueError):
+    """A model that the engine does not load, or a start that it does not have; one line."""
 
 
 Fuzzed = Literal["both", "more", "less", "none"]
@@ -128,11 +133,17 @@ class SteppingEngine:
     round_off: ClassVar[float] = DOUBLE
     queries: ClassVar[Mapping[str, Query]] = {}
     """What it can be asked of two shapes without a motion, by name; the first is the one that tells most."""
+    loads: ClassVar[frozenset[str]] = frozenset()
+    """Languages of models (`scenarios.native.Language`) that it loads as they are."""
     same_bits_everywhere: ClassVar[bool] = False
     """Whether it uses neither the C library's functions nor instructions that not every processor has."""
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""
+        raise NotImplementedError
+
+    def describe(self, model: Model, duration: float, title: str) -> SpatialScene:
+        """The scene of what it has loaded, of one of the languages that it `loads`. Raises ModelError, SceneError."""
         raise NotImplementedError
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
@@ -157,6 +168,8 @@ def resolve_settings(
     engine: Any, profile: str, overrides: Mapping[str, Value], scene: Scene, dt: float
 ) -> dict[str, Value]:
     """Complete settings: defaults, then the profile's, then the overrides. Raises SettingError."""
+    if getattr(scene, "native", None) is not None:  # it has its own, and is run as it is
+        return check_overrides(engine, overrides)
     table: Mapping[str, Setting] = getattr(engine, "settings", {})
     profiles = getattr(engine, "profiles", ("default",))
     # "fair" is what a run asks of every engine; one without it runs as it is out of the box.

@@ -60,6 +60,10 @@ COMPLIANT = _named("""
 
 def not_taken(engine: Any, scene: Scene) -> str | None:
     """Why an engine's lists say that it cannot represent the scene: its own reason, or the features by name."""
+    native = getattr(scene, "native", None)
+    if native is not None:
+        language = native.model.language
+        return None if language in getattr(engine, "loads", ()) else f"{engine.name} loads no {language.upper()}"
     takes = getattr(engine, "takes", None)
     if takes is None:
         if scene.format == FORMAT:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from reference_engine.dense import norm
+from scenarios.forces import jointed
 from validation.metrics.axes import moment, to_body_axes, to_world_axes
 from validation.metrics.flight import applied_wrenches, outer_acceleration
 from validation.metrics.metric import Metric, Sentence
@@ -80,8 +81,8 @@ def balance(o: Observation) -> Flags | None:
         of_body = side < bodies
         checked[contacts.sample[of_body], side[of_body]] = True
     names = [body.name for body in o.scene.bodies]
-    jointed = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
-    checked &= one_step[:, None] & free(o) & np.array([name not in jointed for name in names])
+    tied = jointed(o.scene)
+    checked &= one_step[:, None] & free(o) & np.array([name not in tied for name in names])
     if not checked.any():
         return None
     linear, angular, scale = unexplained(o, contacts)

@@ -20,6 +20,7 @@ import numpy as np
 from reference_engine import elementary
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
+from scenarios.forces import acted_on, applied_to
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.metrics.axes import turned
@@ -71,7 +72,7 @@ def starts_in_equilibrium(scenario: Scenario) -> bool:
 
 def only_rigid_contacts(scene: Scene) -> bool:
     """Whether nothing else acts between bodies."""
-    return not (scene.joints or scene.springs or scene.thrusters or scene.contact.compliant)
+    return not (acted_on(scene) or scene.contact.compliant)
 
 
 def never_slows(o: Observation) -> Flags:
@@ -111,7 +112,7 @@ def unbalanced(o: Observation) -> list[int]:
 
     Asked of scenes whose only other forces are of contacts and joints.
     """
-    if free(o).sum() > MOST or o.scene.springs or o.scene.thrusters:
+    if free(o).sum() > MOST or applied_to(o.scene):
         return []
     last, near = len(o.time) - 1, proximities(o)
     rows = np.flatnonzero(supporting(o) & (near.sample == last))

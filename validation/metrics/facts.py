@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from reference_engine import elementary
 from reference_engine.dense import norm
+from scenarios.forces import jointed
 from scenarios.scene import Capsule, Cylinder, Ellipsoid, PlanarScene, SpatialScene
 from validation.metrics.axes import rotation_from, to_body_axes
 from validation.metrics.observation import Array, Flags, Observation, bounding_radius, free, length, of_scenario, shared
@@ -140,8 +141,8 @@ def tilt(o: Observation) -> Array | None:
     g = float(norm(o.gravity))
     if g == 0.0:
         return None
-    jointed = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
-    asked = free(o) & [b.shape.kind not in ROUND and b.name not in jointed for b in o.scene.bodies]
+    tied = jointed(o.scene)
+    asked = free(o) & [b.shape.kind not in ROUND and b.name not in tied for b in o.scene.bodies]
     if isinstance(o.trajectory, PlanarTrajectory):
         cosine = elementary.cos(o.trajectory.angle[-1] - o.trajectory.angle[0])
     else:

@@ -125,10 +125,8 @@ def flight(o: Observation) -> Flight:
         allowed += 0.5 * (1.0 + SAME_ACCELERATION) * length(np.diff(a, axis=0)) * o.interval[:, None]
     alone = (miss <= allowed) & free(o)
     names = [body.name for body in o.scene.bodies]
-    for joint in o.scene.joints:
-        for name in (joint.a, joint.b):
-            if name is not None:
-                alone[:, names.index(name)] = False
+    tied = forces.jointed(o.scene)
+    alone[:, [name in tied for name in names]] = False
     return Flight(np.concatenate([alone[:1], alone]), np.concatenate([alone, alone[-1:]]))
 
 

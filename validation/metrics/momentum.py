@@ -25,7 +25,8 @@ def is_isolated(scene: Scene) -> bool:
     """Whether gravity is all that acts on it from outside."""
     tied = [tie.b is None for tie in (*scene.joints, *scene.springs)]
     moved = scene.boundaries or scene.thrusters or any(body.fixed for body in scene.bodies)
-    return not (moved or any(tied) or scene.damping != Damping())
+    native = getattr(scene, "native", None)
+    return not (moved or any(tied) or scene.damping != Damping() or (native and native.acted_on))
 
 
 def momentum_drift(o: Observation) -> float | None:

@@ -79,7 +79,9 @@ def pieces_of(o: Observation) -> Pieces:
     """Bodies and boundaries as the geometry has them, and which cannot touch."""
     members = (*o.scene.bodies, *o.scene.boundaries)
     static = [*(~free(o)).tolist(), *(True for _ in o.scene.boundaries)]
-    return Pieces.of(members, static, pairs(o), planar_ones=o.is_planar)
+    native = getattr(o.scene, "native", None)
+    meets = None if native is None else native.colliding(static)
+    return Pieces.of(members, static, pairs(o), planar_ones=o.is_planar, meets=meets)
 
 
 def _with_boundaries(o: Observation, pose: Array, rest: tuple[float, ...]) -> Array:

@@ -15,6 +15,7 @@ from reference_engine import elementary
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios import mass
+from scenarios.forces import acted_on
 from validation.metrics.axes import moment
 from validation.metrics.joint_gap import anchor
 from validation.metrics.observation import (
@@ -73,9 +74,7 @@ def meets_next(o: Observation) -> Flags:
 @of_scenario
 def in_contact_only(o: Observation) -> Flags:
     """(B,) free bodies on which nothing but gravity and contacts acts."""
-    acted = {name for joint in o.scene.joints for name in (joint.a, joint.b)}
-    acted |= {name for spring in o.scene.springs for name in (spring.a, spring.b)}
-    acted |= {thruster.body for thruster in o.scene.thrusters}
+    acted = acted_on(o.scene)
     damped = o.scene.damping != type(o.scene.damping)()
     return free(o) & [body.name not in acted and not damped for body in o.scene.bodies]
 

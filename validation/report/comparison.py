@@ -30,6 +30,7 @@ from validation.records.quantities import contrast, counted, time_step
 from validation.records.text import one_line
 from validation.report.answer import answer, cause_line, describe_finding, show_command
 from validation.report.jsonl import json_line
+from validation.report.models import unmeasured_lines
 from validation.report.sentences import NOT_MEASURED, describe_comparison, describe_divergence
 from validation.report.table import text_of
 from validation.running.comparing import Compared
@@ -85,6 +86,7 @@ def render_comparison(done: Compared, *, number: int = 0, database: str = "", ev
     if cost:
         of = f"median of {cost[1]} cases" if cost[1] > 1 else "1 case"
         notes.append(f"a step takes {cost[0]:.2g} of the time ({of}; not judged)")
+    notes += unmeasured_lines(one.scenario for one in comparisons)
     body = text_of(*parts, *(Text(one_line(note), style="dim") for note in notes))
     return "\n".join((*lines, "", body))
 

@@ -14,6 +14,7 @@ from validation.records.names import engine_name, engine_token, metric_name
 from validation.records.quantities import counted, quantity
 from validation.records.text import one_line
 from validation.report.hints import arguments_of_each, rerun_arguments, stored_arguments
+from validation.report.models import unmeasured_lines
 from validation.report.sentences import (
     describe_change,
     describe_defect,
@@ -43,6 +44,7 @@ def session_lines(session: Session, db_option: str, where: str) -> list[str]:
         *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),
         cost_line(session),
         *moved_lines(session),
+        *unmeasured_lines(session.models),
         *differing_lines(session),
         *ensemble_lines(session),
         summary(session.verdicts),

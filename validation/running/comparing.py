@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scenarios.catalogue import comparison_suite, scenario_of
+from scenarios.catalogue import comparison_suite
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene
 from validation.engines import EngineChoice, distribution_of, engine_of
@@ -22,8 +22,9 @@ from validation.judging.relations import Related
 from validation.records.case import Case, Result
 from validation.records.names import with_profile
 from validation.running.environments import packages_apart
-from validation.running.options import LOCAL, Progress, RunError
-from validation.running.planning import STEP, Plan, Request, hello_of, plan_cases
+from validation.running.models import GivenModel, Loading, given_of, step_of
+from validation.running.options import AS_IT_IS, LOCAL, ModelOptions, Progress, RunError
+from validation.running.planning import Plan, Request, hello_of, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
@@ -218,6 +219,7 @@ def compare_engines(
     progress: Progress,
     resume: bool = False,
     executor: str = LOCAL,
+    model: ModelOptions = AS_IT_IS,
     on_answer: Callable[[Compared], None] = lambda compared: None,
 ) -> Compared:
     """Every scenario on both engines, at the same time on the same machine; the comparison suite where none is named.
@@ -232,14 +234,19 @@ def compare_engines(
     run at all; KeyboardInterrupt where it was stopped before anything was compared.
     """
     sides = [engine_of(word) for word in words]
-    chosen = [scenario_of(word) for word in dict.fromkeys(scenarios)] or comparison_suite()
+    named = [given_of(word, model) for word in dict.fromkeys(scenarios)]
+    if model.given and not any(isinstance(one, GivenModel) for one in named):
+        raise RunError(f"{model.given[0]}: is of models, and none is given; name a .xml or .urdf file")
+    chosen = named or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
     made: Compared | None = None
     try:
         with running_engines(sides, progress, profile, executor=executor) as (pool, environments):
-            requests = _requests(chosen, sides, [{}], asked, dt)
-            swept = chosen if options else [] if scenarios else few_of(chosen)
-            requests += _requests(swept, sides, _variants(pool, sides), asked[:1], dt)
+            loading = Loading(pool, limits)
+            loading.load(chosen, sides)
+            requests = _requests(loading, chosen, sides, [{}], asked, dt)
+            swept = chosen if options else [] if scenarios else few_of(comparison_suite())
+            requests += _requests(loading, swept, sides, _variants(pool, sides), asked[:1], dt)
             pairs = without_doubles(plan_cases(pool, requests))
             for side, i in zip(sides, (0, 1)):
                 own = [pair[i] for pair in pairs]
@@ -295,7 +302,8 @@ def _is_first(pair: Pair, profile: str | None, side: EngineChoice) -> bool:
 
 
 def _requests(
-    chosen: Iterable[Scenario],
+    loading: Loading,
+    chosen: Iterable[Scenario | GivenModel],
     sides: Sequence[EngineChoice],
     variants: Iterable[Mapping[str, str]],
     profiles: Sequence[str | None],
@@ -304,11 +312,14 @@ def _requests(
     """The two sides of a case stand next to each other."""
     chosen = list(chosen)
     return [
-        Request(scenario=scenario, engine=varied, profile=side.profile or one, dt=dt or STEP)
+        Request(
+            scenario=scenario, engine=varied, profile=side.profile or one, dt=dt or step_of(scenario), declined=fault
+        )
         for given in variants
         for one in profiles
-        for scenario in chosen
+        for wanted in chosen
         for side in sides
+        for scenario, fault in [loading.on(wanted, side)]
         for varied in [replace(side, overrides={**side.overrides, **given})]
     ]
 

@@ -67,11 +67,30 @@ class _Silent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """How models of a user's own are run."""
+
+    start: str = ""  # a keyframe, or a file of states
+    duration: float | None = None  # s
+    root: str = ""  # the folder below which their files are
+
+    @property
+    def given(self) -> list[str]:
+        """Which are given, as they are typed."""
+        named = (("--from", self.start), ("--duration", self.duration), ("--root", self.root))
+        return [name for name, value in named if value]
+
+
+AS_IT_IS = ModelOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     scenarios: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
     profile: str | None = None
     dt: float | None = None
+    model: ModelOptions = AS_IT_IS
     alias: str = ""
     ensemble: int = 0  # perturbed initial states of each chaotic case
     ensemble_as_accepted: bool = False  # as many as the accepted result has, of the cases that move otherwise now

@@ -30,6 +30,7 @@ class Request:
     profile: str | None = None  # None: fair where the engine has it, else its first
     dt: float = STEP
     alias: str = ""
+    declined: str = ""  # why its engine does not load the model that the scenario is of
 
     @classmethod
     def again(cls, scenario: Scenario, case: Case) -> Request:
@@ -125,6 +126,8 @@ def hello_of(pool: Executor, choice: EngineChoice) -> dict[str, Any]:
 
 
 def _profile(request: Request, hello: dict[str, Any]) -> str:
+    if getattr(request.scenario.scene, "native", None) is not None:  # it has its own options, whatever is asked for
+        return "default"
     known = hello.get("profiles", ["fair"])
     return request.profile or ("fair" if "fair" in known else known[0])
 
@@ -154,7 +157,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
         scenario=scenario,
         scene_text=text,
         word=request.engine.word,
-        declined=answer.get("declined"),
+        declined=request.declined or answer.get("declined"),
         unavailable=hello.get("error") or answer.get("unavailable"),
         unavailable_as=(hello | answer).get("outcome", "crashed"),
     )

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from scenarios.native import lean
 from scenarios.scenario import Scenario
 from scenarios.scene import Scene, write_scene
 from validation.engines.answers import spoiled
@@ -225,7 +226,7 @@ def ask_measuring(pool: Executor, count: int, scenario: Scenario, trajectory: by
 def _measuring(scenario: Scenario) -> dict[str, Any]:
     header: dict[str, Any] = {"name": scenario.name, "parameters": dict(scenario.parameters), "scene": None}
     if scenario.from_file:
-        header["scene"] = scenario.scene.model_dump(mode="json")
+        header["scene"] = lean(scenario.scene).model_dump(mode="json")
     return header
 
 

@@ -1,34 +1,84 @@
 """What the words of a command mean where cases are stored: SCENARIO... and --engine WORD@PROFILE."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scenarios.catalogue import scenario_of
+from scenarios.catalogue import canonical_suite
 from scenarios.catalogue.shared.scene_file import LABEL, scenario_from_scene
 from scenarios.scenario import Scenario
 from validation.engines import EngineChoice, engine_of, unavailable_engines
 from validation.records.case import Case, Result, platform_class
 from validation.records.names import with_profile
 from validation.records.simulation import Simulation
-from validation.running.options import Options, RunError
+from validation.running.models import GivenModel, Loading, as_given, engines_for, given_of, step_of
+from validation.running.options import AS_IT_IS, ModelOptions, Options, RunError
+from validation.running.planning import Request
+from validation.running.processes.executor import Executor
 from validation.store import Baseline, Store
 
 
-def scenario_in(store: Store, word: str) -> Scenario:
-    """Of the catalogue, of a scene file, or of a scene that is stored and named by its label.
+def given_in(store: Store, word: str, asked: ModelOptions = AS_IT_IS) -> Scenario | GivenModel:
+    """Of the catalogue, of a scene or model file, or of a scene that is stored and named by its label.
 
     Raises ParameterError, SceneError, StoreError.
     """
-    return scenario_from_scene(*store.labelled_scene(word)) if LABEL.fullmatch(word) else scenario_of(word)
+    if LABEL.fullmatch(word):
+        return as_given(scenario_from_scene(*store.labelled_scene(word)))
+    return given_of(word, asked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """What the words of a run name."""
+
+    scenarios: Sequence[Scenario | GivenModel]
+    engines: Sequence[EngineChoice]
+    typed: Mapping[str, str]  # label -> the scenario's word
+
+    @classmethod
+    def of(cls, store: Store, options: Options) -> Words:
+        """Raises ParameterError, SceneError, StoreError, EngineNameError for words that are none; RunError for options
+        that are of nothing here."""
+        given = [given_in(store, word, options.model) for word in options.scenarios]
+        if options.model.given and not any(isinstance(one, GivenModel) for one in given):
+            raise RunError(f"{options.model.given[0]}: is of models, and none is given; name a .xml or .urdf file")
+        engines = [engine_of(word) for word in options.engines] or engines_for(given)
+        return cls(scenarios=given, engines=engines, typed=dict(zip((one.label for one in given), options.scenarios)))
+
+    @property
+    def title(self) -> str:
+        labels = [one.label for one in self.scenarios]
+        more = f" and {len(labels) - 3} more" if len(labels) > 3 else ""
+        return ", ".join(labels[:3]) + more if labels else "canonical suite"
+
+    def requests(self, pool: Executor, options: Options) -> list[Request]:
+        """Raises RunError where no engine loads a model."""
+        loading, given = Loading(pool, options.limits), self.scenarios or canonical_suite()
+        loading.load(given, self.engines)
+        return [
+            Request(
+                scenario=scenario,
+                engine=choice,
+                profile=choice.profile or options.profile,
+                dt=options.dt or step_of(scenario),
+                alias=options.alias,
+                declined=fault,
+            )
+            for one in given
+            for choice in self.engines
+            for scenario, fault in [loading.on(one, choice)]
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """The cases of these scenarios on these engines; where none are named, of all."""
 
-    scenarios: tuple[Scenario, ...] = ()
+    scenarios: tuple[Scenario | GivenModel, ...] = ()
     engines: tuple[EngineChoice, ...] = ()
 
     def __contains__(self, case: Case) -> bool:
@@ -44,16 +94,16 @@ class Selection:
         engines = ", ".join(with_profile(choice.label, choice.profile) for choice in self.engines)
         return " ".join(filter(None, (scenarios, f"on {engines}" if engines else ""))) or "the whole run"
 
-    def _cells(self) -> Iterator[tuple[Scenario | None, EngineChoice | None]]:
+    def _cells(self) -> Iterator[tuple[Scenario | GivenModel | None, EngineChoice | None]]:
         for scenario in self.scenarios or (None,):
             for choice in self.engines or (None,):
                 yield scenario, choice
 
 
 def selection_of(store: Store, scenarios: Iterable[str], engines: Iterable[str]) -> Selection:
-    """Raises what `scenario_in` does, and EngineNameError."""
+    """Raises what `given_in` does, and EngineNameError."""
     return Selection(
-        scenarios=tuple(scenario_in(store, word) for word in scenarios),
+        scenarios=tuple(given_in(store, word) for word in scenarios),
         engines=tuple(engine_of(word) for word in engines),
     )
 
@@ -73,7 +123,7 @@ def stored_cases(
     return None
 
 
-def _is_of(case: Case, scenario: Scenario | None, choice: EngineChoice | None) -> bool:
+def _is_of(case: Case, scenario: Scenario | GivenModel | None, choice: EngineChoice | None) -> bool:
     identity = case.identity
     if scenario and (identity.scenario, json.loads(identity.given)) != (scenario.name, scenario.given):
         return False
@@ -90,7 +140,7 @@ def _overrides(label: str) -> set[str]:
     return set(label.partition(":")[2].split(","))
 
 
-def _describe_cell(scenario: Scenario | None, choice: EngineChoice | None) -> str:
+def _describe_cell(scenario: Scenario | GivenModel | None, choice: EngineChoice | None) -> str:
     engine = with_profile(choice.label, choice.profile) if choice else ""
     return " × ".join(filter(None, (scenario.label if scenario else "", engine)))
 

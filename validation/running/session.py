@@ -1,5 +1,7 @@
 """One run: requests from words, kernels warm, cases run, stored and judged."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -7,13 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from scenarios import frames
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
 from validation.engines import (
     OURS,
     EngineChoice,
-    default_engines,
-    engine_of,
     present_engines,
     unavailable_engines,
 )
@@ -31,13 +31,13 @@ from validation.running.environments import Environment, commands_of, environmen
 from validation.running.executors import executor_at
 from validation.running.options import LOCAL, OpenRun, Options, Progress, RunError, Stopped, UnstoredError
 from validation.running.orders import with_orders
-from validation.running.planning import STEP, UNKNOWN, Plan, Request, begin_engines, plan_cases
+from validation.running.planning import UNKNOWN, Plan, Request, begin_engines, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.promises import with_motions, with_promises
 from validation.running.provenance import describe_run
 from validation.running.reuse import Reuse, compare_checked, reuse_of, with_cache_keys
 from validation.running.runner import Totals
-from validation.running.selection import absent, arguments_of, scenario_in, stored_cases
+from validation.running.selection import Words, absent, arguments_of, stored_cases
 from validation.store import Baseline, Store
 from validation.store.errors import StoreError
 from validation.store.stored_scenarios import stored_scenario
@@ -63,6 +63,7 @@ class Session:
     doubtful: list[tuple[Verdict, Turn, float]] = field(default_factory=list)  # those that a rerun (s) did not confirm
     typed: dict[str, str] = field(default_factory=dict)  # label -> the scenario's word on the command line
     moved: list[str] = field(default_factory=list)  # labels of scenarios with bodies that were given in other frames
+    models: list[Scenario] = field(default_factory=list)  # of the scenarios, those that are a user's own models
     differing: list[tuple[Result, Result]] = field(default_factory=list)
     """Simulated though the store had them, now and as stored, of which something is other."""
 
@@ -71,35 +72,16 @@ class Session:
         return all(result.outcome == "declined" for result in self.results)
 
 
-def make_requests(store: Store, options: Options) -> tuple[str, list[Request], dict[str, str]]:
-    """Title, cells, and the word that was typed for each label.
-
-    Raises ParameterError, SceneError, StoreError, EngineNameError for words that are none.
-    """
-    scenarios = [scenario_in(store, word) for word in options.scenarios] or canonical_suite()
-    title = "canonical suite" if not options.scenarios else ", ".join(s.label for s in scenarios[:3])
-    title += f" and {len(scenarios) - 3} more" if options.scenarios and len(scenarios) > 3 else ""
-    choices = [engine_of(word) for word in options.engines or default_engines()]
-    given: dict[str, Any] = {"dt": options.dt or STEP, "alias": options.alias}
-    requests = [
-        Request(scenario=scenario, engine=choice, profile=choice.profile or options.profile, **given)
-        for scenario in scenarios
-        for choice in choices
-    ]
-    return title, requests, dict(zip((scenario.label for scenario in scenarios), options.scenarios))
-
-
 def run_session(store: Store, options: Options, command: str) -> Session:
     """Plan, simulate, measure, store, judge. Ctrl-C keeps what is done: it is stored case by case.
 
-    Raises what `make_requests` does, LineageError, BuildError, RunError, and Stopped for Ctrl-C.
+    Raises what `Words.of` does, LineageError, BuildError, RunError, and Stopped for Ctrl-C.
     """
     default = default_branch_of(store, options)
-    choices = [engine_of(word) for word in options.engines or default_engines()]
-    asked = make_requests(store, options) if options.scenarios else None  # words that are none, before anything begins
-    timing = options.limits.timing
-    with running_engines(choices, options.progress, executor=options.executor, timing=timing) as (pool, environments):
-        title, requests, typed = asked or make_requests(store, options)
+    words = Words.of(store, options)  # those that are none, before anything begins
+    given: dict[str, Any] = {"executor": options.executor, "timing": options.limits.timing}
+    with running_engines(words.engines, options.progress, **given) as (pool, environments):
+        requests = words.requests(pool, options)
         plans = without_doubles(plan_cases(pool, requests))
         plans = with_cache_keys(plans, {request.engine.word: request.engine for request in requests}, environments)
         if all(plan.unavailable for plan in plans):
@@ -116,8 +98,8 @@ def run_session(store: Store, options: Options, command: str) -> Session:
             asked=asked_of(options),
         )
         scenarios = {plan.case.key: plan.scenario for plan in plans}
-        session = _finished(OpenRun(store, pool, run, options), title, plans, plans, scenarios)
-    return replace(session, typed=typed)
+        session = _finished(OpenRun(store, pool, run, options), words.title, plans, plans, scenarios)
+    return replace(session, typed=dict(words.typed))
 
 
 def stored_or_run(store: Store, options: Options, run: int | None, command: str) -> tuple[int, list[Result]]:
@@ -355,6 +337,7 @@ def _judged(
         unavailable={} if store.asked(run).get("words", {}).get("engines") else unavailable_engines(),
         left_out=left_out,
         times=changed_times(store, run, results, verdicts, baselines),
+        models=[one for one in scenarios.values() if getattr(one.scene, "native", None) is not None],
         moved=list(dict.fromkeys(one.label for one in scenarios.values() if frames.are_moved(one.scene))),
     )
 

@@ -11,6 +11,7 @@ from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm, pinv
 from scenarios import mass
+from scenarios.native import Perturbation
 from scenarios.scene import PlanarBody, PlanarScene, Scene, masses
 from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
 from validation.judging.evidence.ensembles import predictable_until
@@ -28,6 +29,11 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
     with another spin, by less than PERTURBATION rad/s, as far as its joints let it: they would open otherwise. Starts
     of one seed are the same every time.
     """
+    native = getattr(scene, "native", None)
+    if native is not None:  # in the model's own coordinates, of which the engine knows which may change
+        of = Perturbation(seed=seed, number=number, size=PERTURBATION)
+        model = native.model.model_copy(update={"perturbation": of})
+        return scene.model_copy(update={"native": native.model_copy(update={"model": model})})
     random = np.random.default_rng([seed, number])
     groups = _joined(scene)
     immovable = {name for joint in scene.joints if joint.b is None for name in groups[joint.a]}

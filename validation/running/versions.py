@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from packaging.version import InvalidVersion, Version
 
-from scenarios.catalogue import canonical_suite, scenario_of
+from scenarios.catalogue import canonical_suite
 from scenarios.scenario import Scenario
 from validation.engines import EngineChoice, distribution_of
 from validation.engines.engine import SettingError
@@ -19,9 +19,10 @@ from validation.records.case import Result
 from validation.running.comparing import BOTH, without_doubles
 from validation.running.environments import Environment, command_of, environment_of, is_here
 from validation.running.executors import executor_at
-from validation.running.options import LOCAL, Progress, RunError
+from validation.running.models import GivenModel, Loading, given_of, step_of
+from validation.running.options import AS_IT_IS, LOCAL, ModelOptions, Progress, RunError
 from validation.running.package_index import BuildError, releases
-from validation.running.planning import STEP, Plan, Request, plan_cases
+from validation.running.planning import Plan, Request, plan_cases
 from validation.running.processes.executor import Executor
 from validation.running.result_cache import Code, ResultCache, code_of
 from validation.running.runner import Limits, measuring_remotes
@@ -38,9 +39,9 @@ class LackingError(RunError):
 class Asked:
     """What is run on every release."""
 
-    scenarios: Sequence[Scenario]
+    scenarios: Sequence[Scenario | GivenModel]
     profiles: Sequence[str | None]
-    dt: float = STEP
+    dt: float | None = None  # s; None: of each scenario its own
     starts: int = STARTS  # perturbed initial states of what moved by a chaotic metric; 0 for none
     limits: Limits = field(default_factory=Limits)
 
@@ -57,12 +58,18 @@ class Release:
 
 
 def asked_of(
-    choice: EngineChoice, scenarios: Sequence[str], profile: str | None, dt: float | None, starts: int, limits: Limits
+    choice: EngineChoice,
+    scenarios: Sequence[str],
+    profile: str | None,
+    dt: float | None,
+    starts: int,
+    limits: Limits,
+    model: ModelOptions = AS_IT_IS,
 ) -> Asked:
     """The canonical suite where no scenario is named. Raises ParameterError, SceneError, SettingError."""
-    found = [scenario_of(word) for word in dict.fromkeys(scenarios)] or canonical_suite()
+    found = [given_of(word, model) for word in dict.fromkeys(scenarios)] or canonical_suite()
     profiles = [choice.profile or profile] if choice.profile or profile else BOTH
-    return Asked(scenarios=found, profiles=profiles, dt=dt or STEP, starts=starts, limits=limits)
+    return Asked(scenarios=found, profiles=profiles, dt=dt, starts=starts, limits=limits)
 
 
 def releases_of(
@@ -101,6 +108,7 @@ class Releases:
     def __init__(self, asked: Asked, pool: Executor, progress: Progress) -> None:
         self.asked, self.pool, self.progress = asked, pool, progress
         self._codes: dict[str, Code] = {}
+        self._loading = Loading(pool, asked.limits)
         self._cache = ResultCache(self._codes)
         self._builder = ThreadPoolExecutor(max_workers=1)
         self._building: dict[str, Future[Environment]] = {}
@@ -132,7 +140,7 @@ class Releases:
             else:
                 self._codes[choice.word] = code_of(choice, None)
             plans = plan_cases(self.pool, self._requests(choice))
-        except (BuildError, SettingError) as error:  # an old release may lack a setting
+        except (BuildError, SettingError, RunError) as error:  # an old release may lack a setting
             raise LackingError(str(error)) from None
         if plans[0].unavailable and all(plan.unavailable for plan in plans):
             raise LackingError(plans[0].unavailable)
@@ -144,9 +152,17 @@ class Releases:
         return [(plan, found[id(firsts[plan.case.label, tuple(plan.case.settings.items())])]) for plan in plans]
 
     def _requests(self, choice: EngineChoice) -> list[Request]:
+        self._loading.load(self.asked.scenarios, [choice])
         return [
-            Request(scenario=scenario, engine=choice, profile=profile, dt=self.asked.dt)
-            for scenario in self.asked.scenarios
+            Request(
+                scenario=scenario,
+                engine=choice,
+                profile=profile,
+                dt=self.asked.dt or step_of(scenario),
+                declined=fault,
+            )
+            for given in self.asked.scenarios
+            for scenario, fault in [self._loading.on(given, choice)]
             for profile in self.asked.profiles
         ]
 

@@ -15,22 +15,25 @@ that is stored; files go by their path."""
 
 
 def scenario_from_file(path: Path) -> Scenario:
-    """The scenario of a scene file, named as the file is without its folder. Raises SceneError.
+    """The scenario of a scene file, named as the file is without its folder. Raises SceneError."""
+    return scenario_from_scene(file_name(path), read_scene(path))
 
-    What is unprintable, or would make an option of its label, is replaced.
-    """
+
+def file_name(path: Path) -> str:
+    """Without its folder; what is unprintable, or would make an option of a label, is replaced."""
     name = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in path.name)
-    name = f"\N{REPLACEMENT CHARACTER}{name[1:]}" if name.startswith("-") else name
-    return scenario_from_scene(name, read_scene(path))
+    return f"\N{REPLACEMENT CHARACTER}{name[1:]}" if name.startswith("-") else name
 
 
 def scenario_from_scene(name: str, scene: Scene) -> Scenario:
     """The scenario of a scene that is in no catalogue; its identity is its name and the scene's content."""
-    identity = {"content": content_hash(scene)}
+    native = getattr(scene, "native", None)
+    content = content_hash(scene) if native is None else native.model.digest(scene.duration)
+    identity = {"content": content}
     return Scenario(
         name=name,
         title=scene.title or name,
-        probes="a scene of your own: conservation and contact",
+        probes=f"a {'scene' if native is None else 'model'} of your own: conservation and contact",
         regime="your own",
         scene=scene,
         truth=Truth(

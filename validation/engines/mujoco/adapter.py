@@ -32,9 +32,11 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.dense import cross
-from scenarios.scene import Scene
-from validation.engines.engine import QUERY_STEP, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from scenarios.native import Model
+from scenarios.scene import Scene, SpatialScene
+from validation.engines import LOADS
+from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.mujoco.description import describe
 from validation.engines.mujoco.model import (
     CONNECTS_SITES,
     HAS_ISLANDS,
@@ -42,7 +44,16 @@ from validation.engines.mujoco.model import (
     MULTICCD_BY_DEFAULT,
     build_model,
 )
+from validation.engines.mujoco.native import NativeWorld
 from validation.engines.mujoco.queries import QUERIES, answers
+from validation.engines.mujoco.reading import (
+    CHECK_EVERY,
+    LAG_IN_STEPS,
+    check_warnings,
+    contact_rows,
+    options_of,
+    rotated,
+)
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
@@ -142,9 +153,7 @@ RELATIONS = (
     *repeats("a step is a function of the integration state; Programming, integration state"),
 )
 
-LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}
 LINK_WIDTH = 13  # numbers of a body that hangs on a joint: position, quaternion, spin, velocity
-CHECK_EVERY = 64  # steps between looks at the warning counters
 
 
 class MuJoCo(SteppingEngine):
@@ -160,6 +169,7 @@ class MuJoCo(SteppingEngine):
         options="mjOption",
     )
     queries = QUERIES
+    loads = LOADS["mujoco"]
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -181,8 +191,13 @@ class MuJoCo(SteppingEngine):
         model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
         mujoco.mj_step(model, mujoco.MjData(model))
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+    def describe(self, model: Model, duration: float, title: str) -> SpatialScene:
+        return describe(model, duration, title).scene
+
+    def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         mujoco.set_mju_user_warning(lambda text: None)
+        if isinstance(scene, SpatialScene) and scene.native is not None:
+            return NativeWorld(scene, dt, settings)
         return World(scene, dt, settings)
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
@@ -236,7 +251,7 @@ class World(recorder.SceneWorld):
         data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
 
     def finish(self, motion: Trajectory) -> None:
-        _check_warnings(self.data)
+        check_warnings(self.data)
 
     # --- reading ---
 
@@ -248,7 +263,7 @@ class World(recorder.SceneWorld):
 
     def read(self) -> recorder.State:
         if self.steps % CHECK_EVERY == 0:
-            _check_warnings(self.data)
+            check_warnings(self.data)
         return self._bytes() + self._links()
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
@@ -312,16 +327,7 @@ class World(recorder.SceneWorld):
                 self._extra[number, 3:] += np.cross(vector_in_space(point) - self.data.xpos[number], given)
 
     def options(self) -> dict[str, Value]:
-        """mjOption, its vectors as text, its kinds as MuJoCo numbers them."""
-        option = self.model.opt
-        found: dict[str, Value] = {}
-        for name in dir(option):
-            value = None if name.startswith("_") else getattr(option, name)
-            if isinstance(value, (bool, int, float)):
-                found[name] = value
-            elif isinstance(value, np.ndarray):
-                found[name] = " ".join(map(str, value.tolist()))
-        return found
+        return options_of(self.model)
 
     # --- contacts ---
 
@@ -334,38 +340,5 @@ class World(recorder.SceneWorld):
         return a, b, contact.pos, contact.frame.reshape(-1, 3, 3)[:, 0], contact.dist
 
     def contacts(self) -> recorder.Rows | None:
-        """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
-
-        Of those MuJoCo leaves out because they are out of reach it reports no force, and neither do we.
-        """
-        model, data, layout = self.model, self.data, self.layout
-        contact = data.contact
-        solved = np.flatnonzero(contact.exclude == 0)
-        if not solved.size:
-            return None
-        a, b = layout.member[contact.geom1[solved]], layout.member[contact.geom2[solved]]
-        frames = contact.frame.reshape(-1, 3, 3)[solved]
-        impulses = np.full((solved.size, 3), np.nan)
-        if self._knows_forces:
-            force = np.zeros((solved.size, 6))
-            for row, k in zip(force, solved.tolist()):
-                mujoco.mj_contactForce(model, data, k, row)
-            impulses = np.einsum("ki,kij->kj", force[:, :3], frames) * self.dt
-        return self.in_dimension(a, b, contact.pos[solved], frames[:, 0], contact.dist[solved], impulses)
-
-
-def rotated(orientation: Array, vector: Array) -> Array:
-    """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
-    axis = orientation[..., 1:]
-    twice = 2.0 * cross(axis, vector)
-    return vector + orientation[..., :1] * twice + cross(axis, twice)
-
-
-def _check_warnings(data: Any) -> None:
-    counts = data.warning.number
-    for name in ("BADQPOS", "BADQVEL", "BADQACC"):
-        if counts[getattr(mujoco.mjtWarning, f"mjWARN_{name}")]:
-            raise NotFiniteError(f"MuJoCo warned {name} (not finite, or above 1e10) by {data.time:.4g} s")
-    for name in ("CONTACTFULL", "CNSTRFULL"):
-        if counts[getattr(mujoco.mjtWarning, f"mjWARN_{name}")]:
-            raise MemoryError(f"MuJoCo warned {name}: it dropped contacts for want of memory by {data.time:.4g} s")
+        found = contact_rows(self.model, self.data, self.layout.member, self.dt, knows_forces=self._knows_forces)
+        return None if found is None else self.in_dimension(*found)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.dense import cross, norm
 from scenarios import mass
+from scenarios.forces import jointed
 from scenarios.scenario import Scenario
 from scenarios.scene import Scene
 from validation.metrics import flight, proximity
@@ -175,8 +176,8 @@ def locate(scenario: Scenario, states: Trajectory, after: Trajectory) -> Located
     o = Observation(scenario=scenario, trajectory=_interleaved(states, after))
     alone: Flags = flight.flight(o).after[::2]
     still = float(norm(np.array(scene.gravity))) * states.dt or CREEP * float(point_speed(o).max(initial=0.0))
-    jointed = {name for joint in scene.joints for name in (joint.a, joint.b)}
-    phase = np.array([[PHASES.index("on joints" if body.name in jointed else "flight") for body in scene.bodies]])
+    tied = jointed(scene)
+    phase = np.array([[PHASES.index("on joints" if body.name in tied else "flight") for body in scene.bodies]])
     phase = np.repeat(phase, len(states.time), axis=0)
     partner, nearest = np.full(phase.shape, -1), np.full(phase.shape, np.inf)
     near = proximity.proximities(o)

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from scenarios.scene import Scene, parse_scene
+from scenarios.native import Model
+from scenarios.scene import Scene, parse_scene, write_scene
+from scenarios.scene_error import SceneError
 from validation.engines import in_a_line, message_of
 from validation.engines.answers import declined, exercised, plain, queried, simulated, spoiled
-from validation.engines.engine import DeclinedError, NotFiniteError, SettingError, resolve_settings
+from validation.engines.engine import DeclinedError, ModelError, NotFiniteError, SettingError, resolve_settings
 from validation.engines.faults import adapted, failure
 from validation.engines.shared.recorder import collected_broken_motions, collected_step_times
 from validation.engines.shared.replay import one_step
@@ -41,6 +43,17 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
         with suppress(Exception):  # whatever becomes of it
             engine.simulate(parse_scene(json.loads(before)), request["dt"], found["settings"])
     return simulate(engine, scene, request["dt"], found["settings"], request.get("exercise"))
+
+
+def describe(engine: Any, asked: dict[str, Any], body: bytes) -> bytes:
+    """The scene of a model that the engine has loaded, as JSON; or why it does not load it."""
+    try:
+        scene = engine.describe(Model.model_validate_json(body), asked["duration"], asked["title"])
+        return pack({"outcome": "completed", "reason": ""}, write_scene(scene, indent=None).encode())
+    except (ModelError, SceneError) as error:
+        return pack({"outcome": "declined", "reason": message_of(error)})
+    except BaseException as error:
+        return failed(engine, error)
 
 
 def plan(engine: Any, item: dict[str, Any], scene: Scene) -> dict[str, Any]:
@@ -125,7 +138,7 @@ def live_reply(engine: Any, scene: Scene, request: dict[str, Any], writable: int
 def failed(engine: Any, error: BaseException, *recorded: Trajectory) -> bytes:
     """Whatever an engine raises is its outcome, with its words; `recorded` is its motion so far."""
     match error:
-        case DeclinedError():
+        case DeclinedError() | ModelError():
             return pack({"outcome": "declined", "reason": message_of(error)})
         case NotFiniteError():
             return broken({"outcome": "not_finite", "reason": message_of(error)}, *recorded)

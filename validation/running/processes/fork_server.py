@@ -5,6 +5,7 @@
 It speaks frames over the socket DESCRIPTOR. First it says hello (name, version, profiles, settings) or why it cannot.
 Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
+    {"id", "describe": {"duration", "title"}} + a model's files           ->  {"id", "outcome", "reason"} + its scene
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
     the same with "before": a scene that is simulated first, in the same process, of which nothing is answered
@@ -44,7 +45,7 @@ from validation.engines.answers import abilities_of, check_declared, described
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
 from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
-from validation.running.processes.child import answer, live_reply, plan, query_reply, replay
+from validation.running.processes.child import answer, describe, live_reply, plan, query_reply, replay
 from validation.running.processes.family import MARK, children_of, end_children, kill, removed
 from validation.running.processes.frames import ClosedError, GarbledError, Reader, pack, receive, send
 from validation.running.processes.limits import LAST_WORDS, last_words, limit_files, own_folder, use_folder, used
@@ -125,7 +126,9 @@ class Server:
 
     def start(self, request: dict[str, Any], body: bytes, attempt: int = 1) -> None:
         work = json.loads(body) if "plan" in request else []
-        scenes = [scene_of(item["scene"]) for item in work] or [scene_of(body[: request.get("scene_bytes")].decode())]
+        scenes = [scene_of(item["scene"]) for item in work]
+        if not scenes and "describe" not in request:
+            scenes = [scene_of(body[: request.get("scene_bytes")].decode())]
         readable, writable = os.pipe()
         os.set_blocking(readable, False)
         with contextlib.suppress(OSError, AttributeError):  # Linux has it, up to a limit for each user
@@ -180,6 +183,8 @@ class Server:
                 os.sched_setaffinity(0, {request["core"]})
             if "plan" in request:
                 reply = pack({"plans": [plan(self.engine, item, scene) for item, scene in zip(work, scenes)]})
+            elif "describe" in request:
+                reply = describe(self.engine, request["describe"], body)
             elif "replay" in request:
                 reply = replay(self.engine, scenes[0], request, body[request["scene_bytes"] :])
             elif "query" in request:
@@ -385,6 +390,7 @@ def main() -> None:
             "table": {name: asdict(setting) for name, setting in getattr(engine, "settings", {}).items()},
             "steps": isinstance(engine, SteppingEngine) and not engine.own_step,
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],
+            "loads": sorted(getattr(engine, "loads", ())),
             "round_off": getattr(engine, "round_off", DOUBLE),
             "queries": {name: described(query) for name, query in getattr(engine, "queries", {}).items()},
         }

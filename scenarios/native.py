@@ -1,0 +1,157 @@
+"""A model in an engine's own language (MJCF, URDF) beside the scene that describes it.
+
+The engine loads the model's files as they are. What it has loaded is described as a scene in space: bodies with their
+shapes, masses and joints, read through the engine's own functions. That scene is for measuring alone; `Native` says
+which model it is of, which pieces may collide, and what of the model the scene does not have.
+"""
+
+import base64
+import binascii
+import hashlib
+import itertools
+import json
+import zlib
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from reference_engine.array_types import Flags
+from scenarios.fields import Data, Number, Positive, not_stated
+
+Language = Literal["mjcf", "urdf"]
+MOST_FILES = 5000
+MOST_TEXT = 500  # characters of a path, or of what is not measured
+Path = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
+
+
+def _is_empty(value: object) -> bool:
+    return not value
+
+
+class ModelFile(Data):
+    """One file of a model, by its path below the model's root."""
+
+    path: Path
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    size: Annotated[int, Field(strict=True, ge=0)]
+    data: Annotated[str, Field(exclude_if=_is_empty)] = ""
+    """Its bytes, packed by zlib, in base64; left out where only the description is wanted."""
+
+    @model_validator(mode="after")
+    def _is_below_the_root(self) -> Self:
+        steps = self.path.split("/")
+        if self.path.startswith("/") or "\\" in self.path or "\0" in self.path or {"", ".", ".."} & set(steps):
+            raise ValueError(f"path: {self.path!r:.80} is not a path below the model's root; allowed: such as a/b.xml")
+        return self
+
+    @classmethod
+    def of(cls, path: str, content: bytes) -> "ModelFile":
+        data = base64.b64encode(zlib.compress(content, 6)).decode()
+        return cls(path=path, sha256=hashlib.sha256(content).hexdigest(), size=len(content), data=data)
+
+    def content(self) -> bytes:
+        """Raises ValueError where the data is not what the digest is of."""
+        unpacker = zlib.decompressobj()
+        try:
+            found = unpacker.decompress(base64.b64decode(self.data, validate=True), self.size + 1)
+        except (binascii.Error, zlib.error):
+            found = b""
+        if hashlib.sha256(found).hexdigest() != self.sha256:
+            raise ValueError(f"{self.path}: the stored file is damaged or left out")
+        return found
+
+
+class Start(Data):
+    """Where a model starts: as it is, or at a keyframe, or at given values of the engine's own state."""
+
+    keyframe: Annotated[str | None, Field(max_length=MOST_TEXT, exclude_if=not_stated)] = None
+    values: Annotated[dict[str, tuple[Number, ...]], Field(exclude_if=_is_empty)] = Field(default_factory=dict)
+    """By the engine's names of them: qpos, qvel, act, ctrl, mocap_pos, mocap_quat."""
+
+
+class Perturbation(Data):
+    """Of the start: each coordinate moved by less than `size`, drawn anew for each number."""
+
+    seed: int
+    number: int
+    size: Positive
+
+
+class Model(Data):
+    """The files of a model and its start."""
+
+    language: Language
+    file: Path  # the one that is loaded; the others are those that it includes
+    files: Annotated[tuple[ModelFile, ...], Field(min_length=1, max_length=MOST_FILES)]
+    start: Start = Start()
+    perturbation: Annotated[Perturbation | None, Field(exclude_if=not_stated)] = None
+
+    def digest(self, duration: float) -> str:
+        """SHA-256 of files and start: the identity of what is run, whatever an engine makes of it."""
+        files = [(one.path, one.sha256) for one in self.files]
+        given = [self.language, self.file, files, self.start.model_dump(mode="json"), duration]
+        return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+    def without_data(self) -> "Model":
+        return self.model_copy(update={"files": tuple(one.model_copy(update={"data": ""}) for one in self.files)})
+
+
+Filter = tuple[int, int, int]
+"""Of a piece: the bits of its kind, the bits of the kinds that it collides with, and the body that it is of in the
+model."""
+
+
+class Native(Data):
+    """Which model a scene describes, and what the scene itself cannot say of it."""
+
+    model: Model
+    step: Positive
+    """s, the time step that the model asks for."""
+    filters: tuple[tuple[Filter, ...], ...]
+    """Of each body, then each boundary, one for each of its pieces. Two pieces collide where the bits of one's kind and
+    those that the other collides with have one in common."""
+    apart: tuple[tuple[int, int], ...] = ()
+    """Pairs of bodies of the model that pass through one another."""
+    paired: tuple[tuple[int, int], ...] = ()
+    """Pairs of pieces, counted through `filters`, that collide whatever the bits say."""
+    acted_on: tuple[str, ...] = ()
+    """Bodies on which forces act that the scene does not have: actuators, tendons, springs at joints."""
+    conserves: bool
+    """Whether no such force can add energy to the bodies, or store it."""
+    unmeasured: tuple[Annotated[str, Field(max_length=MOST_TEXT)], ...] = ()
+    """What of the model is not measured, each by name."""
+
+    def colliding(self, fixed: list[bool]) -> Flags:
+        """(P, P), symmetric: which pieces may collide; `fixed`: which members do not move."""
+        flat = np.array(list(itertools.chain.from_iterable(self.filters)), np.int64).reshape(-1, 3)
+        owner = np.repeat(np.arange(len(self.filters)), [len(one) for one in self.filters])
+        kind, meets, body = flat.T
+        found: Flags = (kind[:, None] & meets) != 0
+        found |= found.T
+        for a, b in self.apart:
+            at_a, at_b = body == a, body == b
+            found[np.ix_(at_a, at_b)] = False
+            found[np.ix_(at_b, at_a)] = False
+        for a, b in self.paired:
+            found[a, b] = found[b, a] = True
+        still = np.array(fixed)[owner]
+        found[still[:, None] & still] = False
+        found[owner[:, None] == owner] = False
+        return found
+
+    def pairs(self, fixed: list[bool]) -> list[tuple[int, int]]:
+        """Of members, a < b, of which some pieces may collide."""
+        pieces = self.colliding(fixed)
+        counts = [len(one) for one in self.filters]
+        first = np.cumsum([0, *counts[:-1]])
+        members = np.logical_or.reduceat(np.logical_or.reduceat(pieces, first, axis=0), first, axis=1)
+        return [(int(a), int(b)) for a, b in np.argwhere(np.triu(members, 1))]
+
+
+def lean(scene: Any) -> Any:
+    """The scene without the data of its model's files: all that measuring needs."""
+    if getattr(scene, "native", None) is None:
+        return scene
+    native = scene.native.model_copy(update={"model": scene.native.model.without_data()})
+    return scene.model_copy(update={"native": native})

@@ -1,0 +1,341 @@
+"""Models of a user's own in MuJoCo: measured, or named as not measured; never silently wrong."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from scenarios.native import Start
+from scenarios.scene import Box, HalfSpace, SpatialBody, SpatialScene
+from tests.validation.engines.mujoco_models import (
+    BALL,
+    ENGINE,
+    PLANE,
+    heights,
+    measured,
+    model_of,
+    motion_of,
+    scene_of,
+    unmeasured,
+    wrong,
+)
+from validation.engines.engine import ModelError, SettingError, resolve_settings
+from validation.engines.shared.recorder import state_of
+
+G = 9.81
+ARM = (
+    "<body name='arm' pos='0 0 1'><joint name='hinge' axis='0 1 0' {joint}/>"
+    "<geom type='capsule' size='0.02' fromto='0 0 0 0.5 0 0' mass='1' contype='0' conaffinity='0'/>{more}</body>"
+)
+
+
+def test_a_box_moves_as_the_same_box_in_a_scene_of_ours_to_the_last_bit() -> None:
+    body = (
+        "<geom type='plane' size='0 0 1' friction='0.7 0 0'/><body name='box'>"
+        "<freejoint/><inertial pos='0 0 0' mass='2' diaginertia='0.1 0.08 0.05'/>"
+        "<geom type='box' size='0.1 0.15 0.2' friction='0.7 0 0'/></body>"
+    )
+    flags = "<option timestep='0.002'><flag filterparent='disable'/></option>"
+    start = Start(values={"qpos": (0.0, 0.0, 0.5, 0.8, 0.36, 0.48, 0.0)})
+    native = scene_of(model_of(body, more=flags, start=start), duration=1.5)
+    ours = SpatialScene(
+        duration=1.5,
+        bodies=(
+            SpatialBody(name="box", shape=Box(size=(0.2, 0.3, 0.4)), mass=2.0, inertia=(0.1, 0.08, 0.05), friction=0.7,
+                        position=(0.0, 0.0, 0.5), orientation=(0.8, 0.36, 0.48, 0.0)),
+        ),
+        boundaries=(HalfSpace(name="ground", friction=0.7),),
+    )  # fmt: skip
+    assert native.bodies[0].model_dump() == ours.bodies[0].model_dump()
+    settings = resolve_settings(ENGINE, "default", {}, ours, 0.002)
+    one, other = motion_of(native), ENGINE.simulate(ours, 0.002, settings)
+    assert isinstance(other, type(one))
+    assert one.state_hash == other.state_hash
+    for name in one.STATE:  # a spin is turned into the world in two ways
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-14, abs=1e-14), name
+
+
+def test_a_motion_has_the_bits_that_mujoco_gives_without_us() -> None:
+    model = model_of(PLANE + BALL.format(z=0.5, more="") + ARM.format(joint="damping='0.1'", more=""))
+    scene = scene_of(model, duration=0.5)
+    motion = motion_of(scene)
+    alone = mujoco.MjModel.from_xml_string(model.files[0].content().decode())
+    data = mujoco.MjData(alone)
+    for _ in range(250):
+        mujoco.mj_step(alone, data)
+    assert np.array_equal(motion.position[-1, 0], data.qpos[:3])
+    world = ENGINE.build(scene, 0.002, {})
+    for _ in range(250):
+        world.step(watched=True)
+        world.read()
+    assert world.read() == data.qpos.tobytes() + data.qvel.tobytes()
+
+
+def test_a_pendulum_keeps_its_energy_and_its_joint_and_has_its_period() -> None:
+    """Physical pendulum, small swings: 2 pi sqrt(I / (m g d)) with I about the hinge; 1 + a^2 / 16 for amplitude a."""
+    start = Start(values={"qpos": (np.pi / 2 - 0.05,)})
+    scene = scene_of(
+        model_of(ARM.format(joint="", more=""), option="integrator='RK4' timestep='0.0005'", start=start), 4.0
+    )
+    values, outcomes = measured(scene, motion := motion_of(scene))
+    assert scene.native is not None and scene.native.conserves and not scene.native.unmeasured
+    assert values["energy_drift"] < 1e-9 * G and values["joint_gap"] < 1e-12 and not wrong(outcomes)
+    body = scene.bodies[0]
+    assert body.mass is not None and body.inertia is not None
+    x = motion.position[:, 0, 0]
+    crossings = np.flatnonzero((x[:-1] < 0.0) & (x[1:] >= 0.0))
+    at = motion.time[crossings] - x[crossings] * np.diff(motion.time)[crossings] / np.diff(x)[crossings]
+    d = 0.25
+    inertia = max(body.inertia) + body.mass * d * d
+    period = 2.0 * np.pi * np.sqrt(inertia / (body.mass * G * d)) * (1.0 + 0.05**2 / 16.0)
+    assert float(np.diff(at).mean()) == pytest.approx(period, rel=2e-5)
+
+
+def test_bodies_that_are_welded_are_one_with_the_mass_and_the_shapes_of_both() -> None:
+    """Two balls of 1 and 3 kg, 0.4 m apart: the centre of mass is 0.3 m from the first."""
+    child = "<body name='second' pos='0.4 0 0'><geom type='sphere' size='0.1' mass='3'/></body>"
+    scene = scene_of(model_of(PLANE + BALL.format(z=1.0, more=child)))
+    (body,) = scene.bodies
+    assert (body.name, body.shape.kind, body.mass) == ("ball", "compound", 4.0)
+    assert body.position == pytest.approx((0.3, 0.0, 1.0), abs=1e-15)
+    own = 0.4 * 0.1**2
+    across = 4.0 * own + 1.0 * 0.3**2 + 3.0 * 0.1**2
+    assert sorted(body.inertia or ()) == pytest.approx([4.0 * own, across, across], rel=1e-12)
+    values, outcomes = measured(scene, motion_of(scene))
+    assert values["penetration_final"] < 1e-3 and not wrong(outcomes)
+
+
+def test_shapes_that_are_there_to_be_seen_are_left_out() -> None:
+    seen = "<geom type='box' size='3 3 3' contype='0' conaffinity='0' mass='0'/>"
+    scene = scene_of(model_of(PLANE + BALL.format(z=0.5, more=seen)))
+    assert scene.bodies[0].shape.kind == "sphere"
+    assert measured(scene, motion_of(scene))[0]["penetration_max"] < 0.1
+
+
+def test_a_body_that_collides_with_nothing_has_the_box_of_its_inertia_and_falls_through() -> None:
+    body = "<body name='ghost' pos='0 0 1'><freejoint/><inertial pos='0 0 0' mass='6' diaginertia='5 4 3'/></body>"
+    scene = scene_of(model_of(PLANE + body), duration=1.0)
+    shape = scene.bodies[0].shape
+    assert isinstance(shape, Box) and shape.size == pytest.approx((2.0**0.5, 2.0, 6.0**0.5), rel=1e-12)
+    values, outcomes = measured(scene, motion := motion_of(scene))
+    assert heights(motion)[-1] < -3.0 and not wrong(outcomes) and "penetration_max" not in values
+
+
+def test_which_bodies_collide_is_the_model_s_affair() -> None:
+    """Two balls in one another: excluded they stay, as a pair that is listed they part whatever their kinds."""
+    two = "".join(
+        f"<body name='{name}' pos='{x} 0 0'><freejoint/><geom name='{name}' type='sphere' size='0.1' {bits}/></body>"
+        for name, x, bits in (
+            ("a", 0.0, "contype='{t}' conaffinity='{t}'"),
+            ("b", 0.15, "contype='{t}' conaffinity='{t}'"),
+        )
+    )
+    for bits, more, meets in (
+        (1, "", True),
+        (1, "<contact><exclude body1='a' body2='b'/></contact>", False),
+        (0, "", False),
+        (0, "<contact><pair geom1='a' geom2='b'/></contact>", True),
+    ):
+        scene = scene_of(model_of(two.format(t=bits), more=more, option="gravity='0 0 0'"), duration=0.5)
+        values, _ = measured(scene, motion := motion_of(scene))
+        apart = np.ptp(motion.position[-1, :, 0])
+        assert (apart > 0.18) == meets and ("penetration_max" in values) == meets
+        if meets:
+            assert values["penetration_max"] == pytest.approx(0.05, abs=1e-12)
+
+
+def test_what_hangs_on_one_another_passes_through_where_mujoco_says_so() -> None:
+    child = "<body name='child'><joint type='hinge' axis='0 1 0'/><geom type='sphere' size='0.1'/></body>"
+    for flag, number in (("enable", 0), ("disable", 1)):
+        more = f"<option><flag filterparent='{flag}'/></option>"
+        scene = scene_of(model_of(BALL.format(z=0.0, more=child), more=more))
+        assert scene.native is not None
+        assert len(scene.native.pairs([False, False])) == number
+
+
+def test_a_margin_with_its_gap_holds_bodies_apart_and_nothing_hangs() -> None:
+    ball = BALL.format(z=0.13, more="").replace("size='0.1'", "size='0.1' margin='0.02'")
+    scene = scene_of(model_of(PLANE + ball), duration=2.0)
+    values, outcomes = measured(scene, motion := motion_of(scene))
+    assert motion.contact_tolerance >= 0.019
+    assert 0.01 < values["gap_final"] < 0.02 and not wrong(outcomes)
+
+
+def test_a_mesh_is_the_hull_that_mujoco_collides_with() -> None:
+    """A cube with a dent: the point inside is no corner. Its corners are in single precision."""
+    corners = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)] + [(0, 0, 0.2)]
+    text = " ".join(f"{0.1 * c:g}" for corner in corners for c in corner)
+    body = "<body name='rock' pos='0 0 0.1'><freejoint/><geom type='mesh' mesh='m' mass='1'/></body>"
+    scene = scene_of(model_of(PLANE + body, more=f"<asset><mesh name='m' vertex='{text}'/></asset>"))
+    (piece,) = scene.bodies[0].shape.pieces
+    assert piece.shape.kind == "convex-mesh" and len(piece.shape.points) == 8
+    values, outcomes = measured(scene, motion_of(scene))
+    assert values["penetration_max"] < 1e-3 and not wrong(outcomes)
+
+
+def test_hinges_at_one_point_are_a_ball_and_others_are_named() -> None:
+    joints = "<body name='b' pos='0 0 1'>{}<geom type='sphere' size='0.1'/></body>"
+    two = "<joint name='x' axis='1 0 0'/><joint name='y' axis='0 1 0'/>"
+    scene = scene_of(model_of(joints.format(two)))
+    assert [joint.kind for joint in scene.joints] == ["ball"] and not unmeasured(scene)
+    slide = "<joint name='x' type='slide' axis='1 0 0'/><joint name='y' axis='0 1 0'/>"
+    scene = scene_of(model_of(joints.format(slide)))
+    assert not scene.joints and "joints x, y: several that move one body" in unmeasured(scene)
+    assert scene.native is not None and scene.native.acted_on == ("b",)
+    slider = scene_of(model_of(joints.format("<joint name='x' type='slide' axis='0 0 1'/>")))
+    values, outcomes = measured(slider, motion_of(slider))
+    assert [joint.kind for joint in slider.joints] == ["slider"]
+    late = 4.19 * G * G * 0.001  # m v g dt / 2 after a second: velocities are half a step behind the poses
+    assert values["joint_gap"] < 1e-12 and values["energy_drift"] < 1.01 * late and not wrong(outcomes)
+
+
+TENDON = (
+    "<tendon><spatial name='rope' limited='true' range='0 0.3'><site site='top'/><site site='low'/></spatial></tendon>"
+)
+SITES = "<site name='top' pos='0 0 1'/>"
+CHILD = "<site name='low'/>"
+FREE = BALL.format(z=0.8, more=CHILD)
+FIELD = "<asset><hfield name='h' nrow='2' ncol='2' size='1 1 1 0.1' elevation='0 0 0 0'/></asset>"
+
+
+def arm(joint: str = "") -> str:
+    return ARM.format(joint=joint, more="")
+
+
+def equality(text: str) -> str:
+    return f"<equality>{text}</equality>"
+
+
+NAMED = {
+    "actuator": (arm(), "<actuator><motor name='m' joint='hinge' gear='1'/></actuator>", "actuators: m"),
+    "position": (arm(), "<actuator><position name='p' joint='hinge'/></actuator>", "actuators: p"),
+    "tendon": (SITES + FREE, TENDON, "tendons: rope"),
+    "spring": (arm("stiffness='3'"), "", "springs of joints: hinge"),
+    "damping": (arm("damping='3'"), "", "damping of joints: hinge"),
+    "friction": (arm("frictionloss='3'"), "", "friction of joints: hinge"),
+    "armature": (arm("armature='3'"), "", "rotor inertia (armature) of joints: hinge"),
+    "limit": (arm("limited='true' range='-10 10'"), "", "limits of joints: hinge"),
+    "connect": (FREE, equality("<connect name='c' body1='ball' anchor='0 0 0'/>"), "equality (connect) opens: c"),
+    "weld": (FREE, equality("<weld name='w' body1='ball'/>"), "equality (weld) opens: w"),
+    "joint equality": (arm(), equality("<joint joint1='hinge'/>"), "equality (joint) opens"),
+    "gravity compensation": (
+        FREE.replace("name='ball'", "name='ball' gravcomp='1'"),
+        "",
+        "compensation of bodies: ball",
+    ),
+    "mocap": ("<body name='hand' mocap='true'><geom size='0.1'/></body>" + FREE, "", "(mocap), which stay here: hand"),
+    "height field": ("<geom name='land' type='hfield' hfield='h'/>" + FREE, FIELD, "geom land: a height field"),
+    "medium": (FREE, "<option density='1000' viscosity='1'/>", "the medium"),
+}
+
+
+@pytest.mark.parametrize("feature", NAMED)
+def test_what_is_not_measured_is_named_and_nothing_that_it_does_is_wrong(feature: str) -> None:
+    body, more, named = NAMED[feature]
+    scene = scene_of(model_of(body, more=more), duration=1.0)
+    assert named in unmeasured(scene)
+    _, outcomes = measured(scene, motion_of(scene))
+    assert not wrong(outcomes)
+
+
+@pytest.mark.parametrize("feature", ["actuator", "spring", "armature", "gravity compensation", "weld"])
+def test_energy_is_not_measured_where_forces_that_the_scene_has_not_store_or_add_it(feature: str) -> None:
+    body, more, _ = NAMED[feature]
+    values, _ = measured(scene := scene_of(model_of(body, more=more)), motion_of(scene))
+    assert "energy_gain" not in values and "energy_drift" not in values
+
+
+def test_gravity_compensation_keeps_a_ball_where_it_is_and_it_does_not_hang() -> None:
+    body, more, _ = NAMED["gravity compensation"]
+    scene = scene_of(model_of(PLANE + body, more=more), duration=2.0)
+    _, outcomes = measured(scene, motion := motion_of(scene))
+    assert np.ptp(heights(motion)) < 1e-12 and not wrong(outcomes)
+
+
+def test_a_keyframe_has_its_positions_velocities_and_controls() -> None:
+    """A motor of 2 N m on an arm without gravity: the spin grows by 2 / I a second."""
+    key = "<keyframe><key name='home' qpos='0.3' qvel='0.5' ctrl='2'/></keyframe>"
+    more = "<actuator><motor joint='hinge'/></actuator>" + key
+    of = {"more": more, "option": "gravity='0 0 0'"}
+    scene = scene_of(model_of(ARM.format(joint="", more=""), start=Start(keyframe="home"), **of), duration=1.0)
+    body = scene.bodies[0]
+    assert body.spin == pytest.approx((0.0, 0.5, 0.0)) and body.mass is not None and body.inertia is not None
+    inertia = max(body.inertia) + body.mass * 0.25**2
+    spin = motion_of(scene).spin[-1, 0, 1]
+    assert spin == pytest.approx(0.5 + 2.0 / inertia, rel=1e-9)
+    still = scene_of(model_of(ARM.format(joint="", more=""), **of), duration=1.0)
+    assert np.abs(motion_of(still).spin).max() == 0.0
+    for start, said in (
+        (Start(keyframe="house"), "'house' is no keyframe of the model; it has home"),
+        (Start(values={"qpos": (1.0, 2.0)}), "qpos has 2 numbers; the model has 1"),
+        (Start(values={"pose": (1.0,)}), "'pose' is no state of MuJoCo; allowed: qpos"),
+    ):
+        with pytest.raises(ModelError, match="from: ") as error:
+            scene_of(model_of(ARM.format(joint="", more=""), start=start, **of))
+        assert said in str(error.value)
+
+
+def test_an_option_that_is_asked_for_is_set_and_all_others_are_the_model_s() -> None:
+    scene = scene_of(model_of(PLANE + BALL.format(z=0.1, more=""), option="integrator='implicit' cone='elliptic'"))
+    world = ENGINE.build(scene, 0.001, {"solver": "cg", "iterations": 7, "islands": True})
+    options = world.options()
+    assert options["timestep"] == 0.001 and options["iterations"] == 7
+    assert options["solver"] == int(mujoco.mjtSolver.mjSOL_CG) and options["cone"] == int(
+        mujoco.mjtCone.mjCONE_ELLIPTIC
+    )
+    assert options["integrator"] == int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
+    with pytest.raises(SettingError, match="solref_timeconst: a model has its own"):
+        ENGINE.build(scene, 0.001, {"solref_timeconst": 0.1})
+
+
+def test_a_state_that_is_set_is_the_state_that_is_read() -> None:
+    joints = "<joint name='x' axis='1 0 0'/><joint name='y' axis='0 1 0' pos='0 0 0.1'/>"
+    chain = (
+        f"<body name='one' pos='0 0 1'>{joints}<geom type='box' size='0.1 0.2 0.3'/>"
+        "<body name='two' pos='0.5 0 0'><joint type='ball'/><geom type='capsule' size='0.05 0.2'/></body></body>"
+    )
+    scene = scene_of(model_of(chain + BALL.format(z=2.0, more="")), duration=1.0)
+    world = ENGINE.build(scene, 0.002, {})
+    for _ in range(300):
+        world.step(watched=False)
+    state = state_of(world)
+    other = ENGINE.build(scene, 0.002, {})
+    other.set_state(*state, time=0.6)
+    for before, after in zip(state, state_of(other)):
+        assert after == pytest.approx(before, abs=1e-12)
+
+
+def test_other_engines_decline_a_model_by_its_language() -> None:
+    from validation.engines.pymunk.adapter import Pymunk
+    from validation.engines.takes import not_taken
+
+    scene = scene_of(model_of(BALL.format(z=0.0, more="")))
+    assert not_taken(Pymunk(), scene) == "pymunk loads no MJCF"
+    assert ENGINE.declines(scene) is None
+
+
+MISSING = "<asset><mesh name='m' file='no.stl'/></asset>"
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "said"),
+    [
+        ("<body><freejoint/><geom size='nan'/></body>", "", "does not load it"),
+        ("<geom size='1'/>", "", "none of the 1 can move"),
+        ("<body><freejoint/><geom size='0.1' colour='red'/></body>", "", "unrecognized attribute"),
+        ("<body><freejoint/><geom type='mesh' mesh='m'/></body>", MISSING, "no.stl"),
+    ],
+)
+def test_a_model_that_cannot_be_is_one_line(body: str, more: str, said: str) -> None:
+    with pytest.raises(ValueError, match=r".+") as error:
+        scene_of(model_of(body, more=more))
+    assert said in str(error.value) and "\n" not in str(error.value) and "/tmp" not in str(error.value)
+
+
+def test_names_with_markup_are_made_plain_and_stay_distinct() -> None:
+    two = "".join(
+        f"<body name='{name}' pos='{x} 0 0'><freejoint/><geom size='0.1'/></body>"
+        for name, x in (("[red]&lt;b&gt;", 0), ("[red]{b}", 1))
+    )
+    assert [body.name for body in scene_of(model_of(two)).bodies] == ["_red__b_", "_red__b_ #2"]

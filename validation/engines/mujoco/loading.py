@@ -1,0 +1,76 @@
+"""A model's files as MuJoCo loads them, untranslated, and the data that it starts from."""
+
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from scenarios.native import Model, Start
+from validation.engines.engine import ModelError
+
+MOST_GEOMS = 20_000
+MOST_CHARACTERS = 600  # characters of MuJoCo's own words
+VALUES = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
+"""Of a start, by their names in mjData."""
+
+
+def load(model: Model) -> Any:
+    """The mjModel of the files, written into a folder of their own. Raises ModelError with MuJoCo's own words."""
+    mujoco.set_mju_user_warning(lambda text: None)
+    with tempfile.TemporaryDirectory(prefix="model-") as folder:
+        for one in model.files:
+            path = Path(folder, one.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(one.content())
+        try:
+            made = mujoco.MjModel.from_xml_path(str(Path(folder, model.file)))
+        except (ValueError, mujoco.FatalError) as error:
+            text = " ".join(re.sub(rf"{re.escape(folder)}/?", "", str(error)).split())[:MOST_CHARACTERS]
+            raise ModelError(f"MuJoCo {mujoco.__version__} does not load it: {text}") from None
+    if made.ngeom > MOST_GEOMS:
+        raise ModelError(f"it has {made.ngeom} geoms; allowed: {MOST_GEOMS}")
+    return made
+
+
+def started(model: Any, given: Model) -> Any:
+    """mjData at the start of a model; controls as the keyframe has them, else 0. Raises ModelError."""
+    data = mujoco.MjData(model)
+    start = given.start
+    if start.keyframe is not None:
+        mujoco.mj_resetDataKeyframe(model, data, _keyframe(model, start.keyframe))
+    _set_values(data, start)
+    if given.perturbation is not None:
+        _perturb(model, data, given)
+    return data
+
+
+def _keyframe(model: Any, name: str) -> int:
+    names = [model.key(k).name for k in range(model.nkey)]
+    if name in names:
+        return names.index(name)
+    if name.isdecimal() and int(name) < model.nkey:
+        return int(name)
+    known = ", ".join(one or str(k) for k, one in enumerate(names[:12]))
+    raise ModelError(
+        f"--from: {name!r:.60} is no keyframe of the model; {f'it has {known}' if known else 'it has none'}"
+    )
+
+
+def _set_values(data: Any, start: Start) -> None:
+    for name, values in start.values.items():
+        if name not in VALUES:
+            raise ModelError(f"--from: {name!r:.60} is no state of MuJoCo; allowed: {', '.join(VALUES)}")
+        array = getattr(data, name)
+        if array.size != len(values):
+            raise ModelError(f"--from: {name} has {len(values)} numbers; the model has {array.size}")
+        array[...] = np.reshape(values, array.shape)
+
+
+def _perturb(model: Any, data: Any, given: Model) -> None:
+    """Each coordinate by less than the size, of which that of a turn is in rad."""
+    assert given.perturbation is not None
+    random = np.random.default_rng([given.perturbation.seed, given.perturbation.number])
+    mujoco.mj_integratePos(model, data.qpos, random.uniform(-1.0, 1.0, model.nv), given.perturbation.size)

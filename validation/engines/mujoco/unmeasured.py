@@ -1,0 +1,158 @@
+"""What of a MuJoCo model moves bodies beside gravity, contacts and joints, and what of it is not measured, by name."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+EQUALITY, DISABLED, WRAP, OBJECT = mujoco.mjtEq, mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtObj
+MOST_NAMES = 8  # in one line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forces:
+    bodies: frozenset[int]  # of the model, that they act on
+    conserves: bool  # whether none of them can add energy, or store it
+    unmeasured: tuple[str, ...]
+
+
+def forces_of(model: Any) -> Forces:
+    rows = [*_of_joints(model), *_of_actuators(model), *_of_tendons(model), *_of_equalities(model), *_of_bodies(model)]
+    rows += [*_of_everything(model)]
+    return Forces(
+        bodies=frozenset(body for bodies, _, _ in rows for body in bodies),
+        conserves=all(takes_only for _, takes_only, _ in rows),
+        unmeasured=tuple(text for _, _, text in rows if text),
+    )
+
+
+Row = tuple[set[int], bool, str]
+"""Bodies that it acts on; whether it can only take energy; what is not measured of it."""
+
+
+def _named(model: Any, kind: Any, numbers: Iterable[int], what: str) -> str:
+    """What it is, and of which."""
+    given = [mujoco.mj_id2name(model, kind, int(k)) or f"number {k}" for k in numbers]
+    more = f" and {len(given) - MOST_NAMES} more" if len(given) > MOST_NAMES else ""
+    return f"{what}: {', '.join(given[:MOST_NAMES])}{more}"
+
+
+def _is_off(model: Any, *names: str) -> bool:
+    return any(model.opt.disableflags & int(getattr(DISABLED, f"mjDSBL_{name}", 0)) for name in names)
+
+
+def _set(values: Any, count: int) -> NDArray[np.bool_]:
+    """(count,): of which something is not 0."""
+    return np.any(np.reshape(values, (count, -1)), axis=1) if count else np.zeros(0, bool)
+
+
+def _of_joints(model: Any) -> Iterator[Row]:
+    spring, damper = _is_off(model, "SPRING", "PASSIVE"), _is_off(model, "DAMPER", "PASSIVE")
+    constraint = _is_off(model, "CONSTRAINT")
+    of_dofs = [
+        ("damping", model.dof_damping, True, damper),
+        ("damping of higher order", getattr(model, "dof_dampingpoly", np.zeros(model.nv)), True, damper),
+        ("friction", model.dof_frictionloss, True, constraint or _is_off(model, "FRICTIONLOSS")),
+        ("rotor inertia (armature)", model.dof_armature, False, False),
+    ]
+    of_joints = [
+        ("springs", model.jnt_stiffness, False, spring),
+        ("springs of higher order", getattr(model, "jnt_stiffnesspoly", np.zeros(model.njnt)), False, spring),
+        ("plasticity", getattr(model, "jnt_plasticadr", np.full(model.njnt, -1)) >= 0, False, False),
+        ("limits", model.jnt_limited, True, constraint or _is_off(model, "LIMIT")),
+    ]
+    rows = [(what, _set(of, model.nv), takes_only, off, model.dof_jntid) for what, of, takes_only, off in of_dofs]
+    rows += [
+        (what, _set(of, model.njnt), takes_only, off, np.arange(model.njnt)) for what, of, takes_only, off in of_joints
+    ]
+    for what, which, takes_only, off, joint_of in rows:
+        joints = np.unique(joint_of[which]).tolist()
+        if joints and not off:
+            bodies = {body for j in joints for body in _both_sides(model, int(model.jnt_bodyid[j]))}
+            yield bodies, takes_only, _named(model, OBJECT.mjOBJ_JOINT, joints, f"{what} of joints")
+
+
+def _both_sides(model: Any, body: int) -> set[int]:
+    """A body that has a joint, and what it hangs on."""
+    return {int(model.body_weldid[body]), int(model.body_weldid[model.body_parentid[body]])} - {0}
+
+
+def _of_actuators(model: Any) -> Iterator[Row]:
+    if not model.nu or _is_off(model, "ACTUATION"):
+        return
+    yield _treed(model), False, _named(model, OBJECT.mjOBJ_ACTUATOR, range(model.nu), "forces and work of actuators")
+
+
+def _treed(model: Any) -> set[int]:
+    """Every body that moves."""
+    return {int(body) for body in model.body_weldid if body}
+
+
+def _of_tendons(model: Any) -> Iterator[Row]:
+    if not model.ntendon:
+        return
+    bodies: set[int] = set()
+    for kind, k in zip(model.wrap_type.tolist(), model.wrap_objid.tolist()):
+        if kind == WRAP.mjWRAP_JOINT:
+            bodies |= _both_sides(model, int(model.jnt_bodyid[k]))
+        elif kind == WRAP.mjWRAP_SITE:
+            bodies.add(int(model.body_weldid[model.site_bodyid[k]]))
+        elif kind in (WRAP.mjWRAP_SPHERE, WRAP.mjWRAP_CYLINDER):
+            bodies.add(int(model.body_weldid[model.geom_bodyid[k]]))
+    springs = bool(np.any(model.tendon_stiffness)) or bool(np.any(getattr(model, "tendon_armature", 0)))
+    text = _named(model, OBJECT.mjOBJ_TENDON, range(model.ntendon), "length, limits and forces of tendons")
+    yield bodies - {0}, not springs, text
+
+
+def _of_equalities(model: Any) -> Iterator[Row]:
+    active = getattr(model, "eq_active0", getattr(model, "eq_active", None))
+    if _is_off(model, "EQUALITY", "CONSTRAINT"):
+        return
+    for k in np.flatnonzero(np.asarray(active)).tolist():
+        kind, a, b = int(model.eq_type[k]), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+        bodies: set[int] = set()
+        if kind in (EQUALITY.mjEQ_CONNECT, EQUALITY.mjEQ_WELD):
+            sites = hasattr(model, "eq_objtype") and int(model.eq_objtype[k]) == OBJECT.mjOBJ_SITE
+            ends = [int(model.site_bodyid[one]) if sites else one for one in (a, b) if one >= 0]
+            bodies = {int(model.body_weldid[one]) for one in ends} - {0}
+        elif kind == EQUALITY.mjEQ_JOINT:
+            for one in (a, b):
+                bodies |= _both_sides(model, int(model.jnt_bodyid[one])) if one >= 0 else set()
+        else:
+            bodies = _treed(model)
+        name = EQUALITY(kind).name.removeprefix("mjEQ_").lower()
+        text = _named(model, OBJECT.mjOBJ_EQUALITY, [k], f"how far an equality ({name}) opens")
+        yield bodies, kind == EQUALITY.mjEQ_CONNECT, text
+
+
+def _of_bodies(model: Any) -> Iterator[Row]:
+    lifted = np.flatnonzero(model.body_gravcomp)
+    if lifted.size and not _is_off(model, "GRAVITY"):
+        bodies = {int(model.body_weldid[body]) for body in lifted} - {0}
+        yield bodies, False, _named(model, OBJECT.mjOBJ_BODY, lifted, "gravity compensation of bodies")
+    moved = np.flatnonzero(model.body_mocapid >= 0)
+    if moved.size:
+        yield (
+            set(),
+            True,
+            _named(model, OBJECT.mjOBJ_BODY, moved, "bodies that are moved from outside (mocap), which stay here"),
+        )
+
+
+def _of_everything(model: Any) -> Iterator[Row]:
+    option = model.opt
+    every = _treed(model)
+    if option.density or option.viscosity or np.any(option.wind):
+        yield every, not np.any(option.wind), "the forces of the medium (density, viscosity, wind)"
+    if getattr(model, "nflex", 0):
+        yield every, False, _named(model, OBJECT.mjOBJ_FLEX, range(model.nflex), "shape, gaps and energy of flexes")
+    if getattr(model, "nplugin", 0):
+        yield every, False, _named(model, OBJECT.mjOBJ_PLUGIN, range(model.nplugin), "what plugins do")
+    for name, what in (("geom_surfacevel", "moving surfaces"), ("geom_adhesion", "adhesion")):
+        geoms = np.flatnonzero(np.any(np.reshape(getattr(model, name, np.zeros(0)), (-1, 1)), axis=1))
+        if geoms.size:
+            per = max(1, np.size(getattr(model, name)) // model.ngeom)
+            yield every, False, _named(model, OBJECT.mjOBJ_GEOM, sorted({*(geoms // per)}), f"{what} of geoms")

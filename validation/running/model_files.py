@@ -1,0 +1,229 @@
+"""The files of a model: which there are, below which root, and its start. Nothing is read beyond the root.
+
+The root is the folder that a user names; else, where the model lies in an installed package, that package's; else the
+git tree's; else that of the nearest package.xml; else the model's own folder.
+"""
+
+import stat
+import sysconfig
+from pathlib import Path, PurePosixPath
+from xml.etree import ElementTree
+
+import numpy as np
+
+from scenarios.native import Language, Model, ModelFile, Start
+from scenarios.scene_error import SceneError
+
+LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf"}
+ENDINGS = (".xml", ".mjcf", ".urdf")
+MOST_BYTES = 64 * 2**20  # of all files together
+MOST_FILES = 5000
+MOST_ELEMENTS = 50_000  # of XML, in all files; a hundred thousand geoms take MuJoCo minutes to load
+MOST_INCLUDES = 200  # of XML files
+REFERS = frozenset({"file", "filename", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"})
+FOLDERS = ("meshdir", "texturedir", "assetdir")
+MOST_NUMBERS = 100_000  # of a start
+SOMETHING = "give the path of a file"
+
+
+def is_model(word: str) -> bool:
+    """Whether what was typed is the path of a model, not a scenario's."""
+    return word.casefold().endswith(ENDINGS)
+
+
+def read_model(word: str, *, root: str = "", start: str = "") -> Model:
+    """The model in a file with all that it refers to. Raises SceneError, one line."""
+    path = Path(word)
+    try:
+        _must_be_a_file(path)
+        path = path.resolve()
+        top = _root_of(path) if not root else _given_root(path, Path(root))
+    except OSError as error:
+        raise SceneError(f"{word}: cannot be read ({error.strerror}); {SOMETHING}") from None
+    return _Reader(path, top).model(_start_of(start))
+
+
+def _must_be_a_file(path: Path) -> None:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise SceneError(f"{path}: a folder, a device or a pipe, not a file; {SOMETHING}")
+
+
+def _root_of(path: Path) -> Path:
+    for key in ("purelib", "platlib"):
+        site = Path(sysconfig.get_path(key)).resolve()
+        if site in path.parents:
+            return _package(path, site)
+    for folder in path.parents:
+        if folder.name in ("site-packages", "dist-packages"):
+            return _package(path, folder)
+    marks = ".git", "package.xml"
+    found = (folder for mark in marks for folder in path.parents if (folder / mark).exists())
+    return next(found, path.parent)
+
+
+def _package(path: Path, site: Path) -> Path:
+    """The top folder of the package in which the model lies."""
+    steps = path.relative_to(site).parts
+    return site / steps[0] if len(steps) > 1 else path.parent
+
+
+def _given_root(path: Path, root: Path) -> Path:
+    if not root.is_dir():
+        raise SceneError(f"--root: {root}: no such folder; give a folder that the model is in")
+    root = root.resolve()
+    if root not in path.parents:
+        raise SceneError(f"--root: {path.name} is not in {root}; give a folder that the model is in")
+    return root
+
+
+class _Reader:
+    def __init__(self, path: Path, root: Path) -> None:
+        self.path, self.root = path, root
+        self.found: dict[str, bytes] = {}
+        self.total = self.elements = 0
+        self.folders: dict[str, None] = {"": None}  # in which assets are looked for, as the model has them
+        self.asked: list[tuple[Path, str]] = []  # by which file, which
+        self.language: Language = "mjcf"
+
+    def model(self, start: Start) -> Model:
+        self._read_xml(self.path, (), main=True)
+        for by, text in self.asked:
+            self._read_asset(by, text)
+        return Model(
+            language=self.language,
+            file=self._below(self.path),
+            files=tuple(ModelFile.of(name, content) for name, content in sorted(self.found.items())),
+            start=start,
+        )
+
+    def _below(self, path: Path) -> str:
+        return PurePosixPath(path.relative_to(self.root)).as_posix()
+
+    def _read_xml(self, path: Path, through: tuple[Path, ...], *, main: bool = False) -> None:
+        if path in through:
+            raise SceneError(f"{self._below(path)}: includes itself, by {self._below(through[-1])}; mend the file")
+        if len(through) > MOST_INCLUDES:
+            raise SceneError(f"{self._below(path)}: more than {MOST_INCLUDES} files deep; mend the file")
+        content = self._content(path)
+        if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
+            raise SceneError(f"{self._below(path)}: has a DOCTYPE, of which entities come; leave it out")
+        try:
+            root = ElementTree.fromstring(content)
+        except (ElementTree.ParseError, ValueError, LookupError) as error:
+            raise SceneError(f"{self._below(path)}: not XML ({error}); mend the file") from None
+        if main and root.tag not in LANGUAGES:
+            allowed = "allowed: <mujoco> or <robot>, of MJCF or URDF"
+            raise SceneError(f"{self._below(path)}: begins with <{root.tag:.40}>; {allowed}")
+        self.language = LANGUAGES[root.tag] if main else self.language
+        elements = [*root.iter()]
+        self.elements += len(elements)
+        if self.elements > MOST_ELEMENTS:
+            allowed = f"allowed: {MOST_ELEMENTS} in all files"
+            raise SceneError(f"{self._below(path)}: the model has {self.elements} elements of XML; {allowed}")
+        for element in elements:
+            self._refer(path, element, through)
+
+    def _refer(self, path: Path, element: ElementTree.Element, through: tuple[Path, ...]) -> None:
+        for name in FOLDERS:
+            if folder := element.get(name):
+                self._check_path(path, folder)
+                self.folders[folder] = None
+        for name in REFERS.intersection(element.keys()):
+            text = element.get(name) or ""
+            if element.tag in ("include", "model", "attach") and text.casefold().endswith(ENDINGS):
+                candidates = dict.fromkeys(base / text for base in (self.path.parent, path.parent))
+                self._check_path(path, text)
+                for included in candidates:
+                    if included.exists():
+                        self._read_xml(self._inside(path, included, text), (*through, path))
+            elif text:
+                self.asked.append((path, text))
+
+    def _check_path(self, by: Path, text: str) -> None:
+        if text.startswith("/") or (len(text) > 1 and text[1] == ":"):
+            allowed = "allowed: a path relative to the model"
+            raise SceneError(f"{self._below(by)}: refers to {text!r:.200}, an absolute path; {allowed}")
+
+    def _inside(self, by: Path, path: Path, text: str) -> Path:
+        """Raises SceneError where the path, links followed, leads out of the root."""
+        found = path.resolve()
+        if self.root not in found.parents:
+            hint = f"which is not in {self.root}; give --root"
+            raise SceneError(f"{self._below(by)}: refers to {text!r:.200}, {hint}")
+        return found
+
+    def _read_asset(self, by: Path, text: str) -> None:
+        """Wherever an engine may look for it; one that is nowhere is the engine's to report."""
+        if text.startswith(("package://", "model://")):
+            text = text.partition("://")[2]
+            bases = [self.root.parent, self.root]
+            names = [text, text.partition("/")[2]]
+        else:
+            self._check_path(by, text)
+            bases, names = [], [text]
+        names.append(PurePosixPath(text).name)
+        bases += [base / folder for base in (self.path.parent, by.parent) for folder in self.folders]
+        for candidate in dict.fromkeys(base / name for base in bases for name in names if name):
+            if candidate.is_file():
+                inside = self._inside(by, candidate, text)
+                self._add(Path(self.root, *_lexical(candidate, self.root)), inside)
+
+    def _add(self, path: Path, source: Path) -> None:
+        name = self._below(path)
+        if name in self.found:
+            return
+        size = source.stat().st_size
+        if self.total + size > MOST_BYTES or len(self.found) == MOST_FILES:
+            most = f"{MOST_BYTES / 2**20:.0f} MiB in {MOST_FILES} files"
+            raise SceneError(f"{name}: {size / 2**20:.1f} MiB; allowed: for all files of a model {most}")
+        self.total += size
+        self.found[name] = source.read_bytes()
+
+    def _content(self, path: Path) -> bytes:
+        try:
+            self._add(path, path)
+        except OSError as error:
+            raise SceneError(f"{path}: cannot be read ({error.strerror}); {SOMETHING}") from None
+        return self.found[self._below(path)]
+
+
+def _lexical(path: Path, root: Path) -> tuple[str, ...]:
+    """The steps from the root to a path as it is written: links stay links, for the engine asks by that name."""
+    steps: list[str] = []
+    for step in path.parts:
+        if step == "..":
+            steps.pop()
+        elif step != ".":
+            steps.append(step)
+    try:
+        return Path(*steps).relative_to(root).parts
+    except ValueError:
+        return path.resolve().relative_to(root).parts
+
+
+# --- the start -------------------------------------------------------------------------------------------------------
+
+
+def _start_of(text: str) -> Start:
+    """Of a keyframe's name, or a file of numpy arrays. Raises SceneError."""
+    if not text:
+        return Start()
+    if not text.endswith(".npz"):
+        return Start(keyframe=text)
+    try:
+        with np.load(text, allow_pickle=False) as given:
+            values = {name: given[name] for name in given.files}
+    except OSError as error:
+        raise SceneError(f"--from: {text}: cannot be read ({error.strerror or 'no archive'}); {SOMETHING}") from None
+    except Exception as error:  # of an archive that is none, zipfile and numpy raise what they like
+        words = " ".join(str(error).split())[:200]
+        raise SceneError(f"--from: {text}: no archive of numpy arrays ({words}); write one by numpy.savez") from None
+    found: dict[str, tuple[float, ...]] = {}
+    for name, array in values.items():
+        if array.dtype.kind not in "fiu" or array.size > MOST_NUMBERS:
+            allowed = f"allowed: at most {MOST_NUMBERS} numbers"
+            raise SceneError(f"--from: {text}: {name!r:.60} is an array of {array.dtype} {array.shape}; {allowed}")
+        if not np.isfinite(array).all():
+            raise SceneError(f"--from: {text}: {name!r:.60} is not finite; allowed: finite numbers")
+        found[name] = tuple(np.asarray(array, np.float64).ravel().tolist())
+    return Start(values=found)

@@ -1,0 +1,143 @@
+"""Models of a user's own among the scenarios of a command: read once, described by each engine that runs them.
+
+An engine, and each release of it, describes the model as it has loaded it; so each is measured by its own masses and
+shapes. What is compared over releases is known by the model's files and start.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from scenarios.catalogue import scenario_of
+from scenarios.catalogue.shared.scene_file import file_name, scenario_from_scene
+from scenarios.native import Model
+from scenarios.scenario import Scenario
+from scenarios.scene import SpatialScene, parse_scene
+from scenarios.scene_error import SceneError
+from validation.engines import LOADS, EngineChoice, default_engines, engine_of
+from validation.running.model_files import is_model, read_model
+from validation.running.options import AS_IT_IS, ModelOptions, RunError
+from validation.running.planning import STEP, engine_remotes
+from validation.running.processes.executor import Executor
+from validation.running.runner import Limits
+
+DURATION = 2.0  # s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenModel:
+    """A model that no engine has loaded yet."""
+
+    name: str  # of its file
+    model: Model
+    duration: float
+    label: str = field(init=False)
+    given: dict[str, Any] = field(init=False)  # what it is known by, as `Scenario.given`
+
+    def __post_init__(self) -> None:
+        content = self.model.digest(self.duration)
+        object.__setattr__(self, "label", f"{self.name}:content={content[:8]}")
+        object.__setattr__(self, "given", {"content": content})
+
+    def described(self, text: str) -> Scenario:
+        """The scenario of a description, with the model's files. Raises SceneError."""
+        scene = parse_scene(json.loads(text), where=self.name)
+        assert isinstance(scene, SpatialScene) and scene.native is not None
+        native = scene.native.model_copy(update={"model": self.model})
+        return scenario_from_scene(self.name, scene.model_copy(update={"native": native}))
+
+
+def given_of(word: str, asked: ModelOptions = AS_IT_IS) -> Scenario | GivenModel:
+    """What a word names: a scenario, or the path of a model. Raises ParameterError, SceneError."""
+    if not is_model(word):
+        return scenario_of(word)
+    model = read_model(word, root=asked.root, start=asked.start)
+    return GivenModel(name=file_name(Path(word)), model=model, duration=asked.duration or DURATION)
+
+
+def as_given(scenario: Scenario) -> Scenario | GivenModel:
+    """A described model is described anew by whichever engine runs it."""
+    native = getattr(scenario.scene, "native", None)
+    if native is None:
+        return scenario
+    return GivenModel(name=scenario.name, model=native.model, duration=scenario.scene.duration)
+
+
+def engines_for(given: Sequence[Scenario | GivenModel]) -> list[EngineChoice]:
+    """Those that are run where none is named: of models alone, those that load them."""
+    languages = {one.model.language for one in given if isinstance(one, GivenModel)}
+    only_models = bool(given) and all(isinstance(one, GivenModel) for one in given)
+    names = [name for name in default_engines() if not only_models or languages & LOADS.get(name, frozenset())]
+    if not names:
+        raise RunError(f"no engine that is here loads {', '.join(sorted(languages)).upper()}; it takes mujoco")
+    return [engine_of(name) for name in names]
+
+
+@dataclass(slots=True)
+class Loading:
+    """What each engine makes of the models, asked once."""
+
+    pool: Executor
+    limits: Limits
+    _found: dict[tuple[str, str], Scenario | str] = field(default_factory=dict)  # by engine and label
+
+    def load(self, given: Iterable[Scenario | GivenModel], choices: Iterable[EngineChoice]) -> None:
+        """Ask each engine to describe each model. Raises RunError where no engine loads one of them."""
+        models, words = [one for one in given if isinstance(one, GivenModel)], {one.word: None for one in choices}
+        self._ask({(word, one.label): one for one in models for word in words})
+        for one in models:
+            if self._any(one) is None:
+                raise RunError(f"{one.name}: {self._found[next(iter(words)), one.label]}")
+
+    def on(self, given: Scenario | GivenModel, choice: EngineChoice) -> tuple[Scenario, str]:
+        """What the engine runs, which has loaded it; or another's description, and why it does not load the model."""
+        if isinstance(given, Scenario):
+            return given, ""
+        found, other = self._found[choice.word, given.label], self._any(given)
+        assert other is not None
+        return (other, found) if isinstance(found, str) else (found, "")
+
+    def _any(self, given: GivenModel) -> Scenario | None:
+        found = (one for (_, label), one in self._found.items() if label == given.label)
+        return next((one for one in found if isinstance(one, Scenario)), None)
+
+    def _ask(self, wanted: dict[tuple[str, str], GivenModel]) -> None:
+        """By engine and label."""
+        owed = {key: one for key, one in wanted.items() if key not in self._found}
+        remotes = engine_remotes(self.pool, {word for word, _ in owed})
+        asked: dict[int, tuple[str, str]] = {}
+        for key, given in owed.items():
+            hello = remotes[key[0]].hello or {}
+            if given.model.language not in hello.get("loads", ()):
+                self._found[key] = hello.get("error") or f"{key[0]} loads no {given.model.language.upper()}"
+                continue
+            header = {
+                "describe": {"duration": given.duration, "title": ""},
+                "time_limit": self.limits.time_limit,
+                "memory_limit": self.limits.memory_limit,
+            }
+            asked[self.pool.ask(remotes[key[0]], header, given.model.model_dump_json().encode())] = key
+        while asked:
+            for reply in self.pool.wait(0.25):
+                if reply.id in asked:
+                    key = asked.pop(reply.id)
+                    self._found[key] = _answer(owed[key], reply.header, reply.body)
+
+
+def _answer(given: GivenModel, header: dict[str, Any], body: bytes) -> Scenario | str:
+    if header.get("outcome") != "completed":
+        return str(header.get("reason") or "no answer")
+    try:
+        return given.described(body.decode())
+    except SceneError as error:
+        return str(error)
+
+
+def step_of(scenario: Scenario) -> float:
+    """s, that is taken where none is asked for."""
+    native = getattr(scenario.scene, "native", None)
+    return STEP if native is None else float(native.step)
