@@ -17,7 +17,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from reference_engine.array_types import Flags
-from scenarios.fields import Data, Number, Positive, not_stated
+from scenarios.fields import Data, NonNegative, Number, Positive, not_stated
 
 Language = Literal["mjcf", "urdf"]
 MOST_FILES = 5000
@@ -119,6 +119,8 @@ class Native(Data):
     """Bodies on which forces act that the scene does not have: actuators, tendons, springs at joints."""
     conserves: bool
     """Whether no such force can add energy to the bodies, or store it."""
+    overlap: NonNegative = 0.0
+    """m, the deepest at the start, by the engine: the model has it so."""
     unmeasured: tuple[Annotated[str, Field(max_length=MOST_TEXT)], ...] = ()
     """What of the model is not measured, each by name."""
 

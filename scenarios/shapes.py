@@ -25,6 +25,7 @@ from scenarios.fields import (
 )
 
 MOST_PIECES = 1000
+MOST_CORNERS = 10_000  # of a hull: those that models ship have some thousands
 SIMPLE = "distinct corners, counter-clockwise, no edge meeting another"
 
 
@@ -109,7 +110,7 @@ class ConvexMesh(Data):
     """The convex hull of its points."""
 
     kind: Literal["convex-mesh"] = "convex-mesh"
-    points: Annotated[tuple[Point3, ...], Field(min_length=4, max_length=1000)]
+    points: Annotated[tuple[Point3, ...], Field(min_length=4, max_length=MOST_CORNERS)]
 
     @model_validator(mode="after")
     def _spans_space(self) -> Self:

@@ -29,7 +29,16 @@ def passages(o: Observation) -> dict[tuple[int, int], int]:
     for pair, sample in crossings(o).items():
         if pair not in at_first:
             found[pair] = min(sample, found.get(pair, sample))
+    if getattr(o.scene, "native", None) is not None:
+        found = {pair: sample for pair, sample in found.items() if pair not in start_in_one_another(o)}
     return dict(sorted(found.items(), key=lambda one: one[1]))
+
+
+def start_in_one_another(o: Observation) -> set[tuple[int, int]]:
+    """Pairs of a model that has them overlap: links of robots do so where they meet; the engine has no part in it."""
+    near = proximities(o)
+    rows = (near.sample == 0) & (near.gap < -OUT * THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]))
+    return set(zip(near.a[rows].tolist(), near.b[rows].tolist()))
 
 
 @shared

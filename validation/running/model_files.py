@@ -6,6 +6,8 @@ git tree's; else that of the nearest package.xml; else the model's own folder.
 
 import stat
 import sysconfig
+from collections.abc import Mapping
+from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from xml.etree import ElementTree
 
@@ -20,6 +22,7 @@ MOST_BYTES = 64 * 2**20  # of all files together
 MOST_FILES = 5000
 MOST_ELEMENTS = 50_000  # of XML, in all files; a hundred thousand geoms take MuJoCo minutes to load
 MOST_INCLUDES = 200  # of XML files
+Element = tuple[str, dict[str, str]]  # tag, attributes
 REFERS = frozenset({"file", "filename", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"})
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 MOST_NUMBERS = 100_000  # of a start
@@ -107,30 +110,33 @@ class _Reader:
         content = self._content(path)
         if b"<!DOCTYPE" in content or b"<!ENTITY" in content:
             raise SceneError(f"{self._below(path)}: has a DOCTYPE, of which entities come; leave it out")
-        try:
-            root = ElementTree.fromstring(content)
-        except (ElementTree.ParseError, ValueError, LookupError) as error:
-            raise SceneError(f"{self._below(path)}: not XML ({error}); mend the file") from None
-        if main and root.tag not in LANGUAGES:
-            allowed = "allowed: <mujoco> or <robot>, of MJCF or URDF"
-            raise SceneError(f"{self._below(path)}: begins with <{root.tag:.40}>; {allowed}")
-        self.language = LANGUAGES[root.tag] if main else self.language
-        elements = [*root.iter()]
+        elements = _elements(content)
+        if main:
+            self.language = self._language_of(path, elements)
         self.elements += len(elements)
         if self.elements > MOST_ELEMENTS:
             allowed = f"allowed: {MOST_ELEMENTS} in all files"
             raise SceneError(f"{self._below(path)}: the model has {self.elements} elements of XML; {allowed}")
-        for element in elements:
-            self._refer(path, element, through)
+        for tag, attributes in elements:
+            self._refer(path, tag, attributes, through)
 
-    def _refer(self, path: Path, element: ElementTree.Element, through: tuple[Path, ...]) -> None:
+    def _language_of(self, path: Path, elements: list[Element]) -> Language:
+        if not elements:
+            raise SceneError(f"{self._below(path)}: not XML; give a file of MJCF or URDF")
+        first = elements[0][0]
+        if first not in LANGUAGES:
+            allowed = "allowed: <mujoco> or <robot>, of MJCF or URDF"
+            raise SceneError(f"{self._below(path)}: begins with <{first:.40}>; {allowed}")
+        return LANGUAGES[first]
+
+    def _refer(self, path: Path, tag: str, attributes: Mapping[str, str], through: tuple[Path, ...]) -> None:
         for name in FOLDERS:
-            if folder := element.get(name):
+            if folder := attributes.get(name):
                 self._check_path(path, folder)
                 self.folders[folder] = None
-        for name in REFERS.intersection(element.keys()):
-            text = element.get(name) or ""
-            if element.tag in ("include", "model", "attach") and text.casefold().endswith(ENDINGS):
+        for name in REFERS.intersection(attributes):
+            text = attributes[name]
+            if tag in ("include", "model", "attach") and text.casefold().endswith(ENDINGS):
                 candidates = dict.fromkeys(base / text for base in (self.path.parent, path.parent))
                 self._check_path(path, text)
                 for included in candidates:
@@ -199,6 +205,26 @@ def _lexical(path: Path, root: Path) -> tuple[str, ...]:
         return Path(*steps).relative_to(root).parts
     except ValueError:
         return path.resolve().relative_to(root).parts
+
+
+def _elements(content: bytes) -> list[Element]:
+    """In order; engines read more than what is well-formed: attributes without a space between, dashes in
+    a comment."""
+    try:
+        return [(element.tag, dict(element.attrib)) for element in ElementTree.fromstring(content).iter()]
+    except (ElementTree.ParseError, ValueError, LookupError):
+        lenient = _Lenient()
+        lenient.feed(content.decode("utf-8", "replace"))
+        return lenient.elements
+
+
+class _Lenient(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.elements: list[Element] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
 
 
 # --- the start -------------------------------------------------------------------------------------------------------

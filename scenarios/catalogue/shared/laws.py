@@ -117,9 +117,11 @@ def contact_laws(scene: Scene, *, share: float) -> dict[str, float]:
     """Bounds on energy gained, `share` of the energy scale, and on penetration, for any scene with contacts.
 
     Compliant bodies sink in by what presses them: as deep as all the energy of the scene could press one pair comes on
-    top of the share that a discretised engine is allowed.
+    top of the share that a discretised engine is allowed. What a model has in one another at the start may stay so.
     """
-    most = PENETRATION_SHARE * smallest_size(scene) + deepest_press(scene)
+    native = getattr(scene, "native", None)
+    overlap = 0.0 if native is None else native.overlap
+    most = PENETRATION_SHARE * smallest_size(scene) + deepest_press(scene) + overlap
     return gain_law(scene, share) | {"penetration_max": most}
 
 

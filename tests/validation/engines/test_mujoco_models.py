@@ -322,7 +322,7 @@ MISSING = "<asset><mesh name='m' file='no.stl'/></asset>"
     ("body", "more", "said"),
     [
         ("<body><freejoint/><geom size='nan'/></body>", "", "does not load it"),
-        ("<geom size='1'/>", "", "none of the 1 can move"),
+        ("<geom size='1'/>", "", "no body of it can move"),
         ("<body><freejoint/><geom size='0.1' colour='red'/></body>", "", "unrecognized attribute"),
         ("<body><freejoint/><geom type='mesh' mesh='m'/></body>", MISSING, "no.stl"),
     ],

@@ -57,6 +57,15 @@ def test_a_model_has_all_files_that_it_refers_to_and_no_others(tmp_path: Path) -
     assert model.files[1].content() == b"stl"
 
 
+def test_what_engines_read_though_it_is_not_well_formed_is_read(tmp_path: Path) -> None:
+    text = PLAIN.replace(
+        "<worldbody>", "<!-- a -- b --><asset><texture name='t'type='2d' file='a.png'/></asset><worldbody>"
+    )
+    write(tmp_path, model=text)
+    (tmp_path / "a.png").write_bytes(b"png")
+    assert names(read_model(str(tmp_path / "model.xml"))) == ["a.png", "model.xml"]
+
+
 @pytest.mark.parametrize("mark", [".git", "package.xml", ""])
 def test_the_root_is_the_git_tree_else_the_package_else_the_folder(tmp_path: Path, mark: str) -> None:
     inner = tmp_path / "a/b"
@@ -112,11 +121,11 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
         "absolute": (mesh.format("/etc/hostname"), "'/etc/hostname', an absolute path"),
         "big": (mesh.format("big.stl"), "big.stl: 100.0 MiB; allowed: for all files of a model 64 MiB"),
         "entity": (entity, "has a DOCTYPE"),
-        "broken": ("<mujoco><worldbody>", "broken.xml: not XML"),
+        "broken": ("<mujoco><worldbody>", "XML"),
         "scene": ("<scene/>", "begins with <scene>; allowed: <mujoco> or <robot>"),
         "many": (FALLING.format(more=many, beside=""), "elements of XML; allowed: 50000"),
         "nan": (PLAIN.replace("0 0 0.2", "0 0 nan"), "nan"),
-        "still": ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "none of the 1 can move"),
+        "still": ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "no body of it can move"),
         "absent": ("<mujoco><include file='nothing.xml'/></mujoco>", "nothing.xml"),
     }
 

@@ -8,6 +8,7 @@ the box of its inertia for a shape.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -18,18 +19,19 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
-from reference_engine.dense import mul, norm
+from reference_engine.dense import mul
 from scenarios import frames, mass
-from scenarios.fields import MIN_SIZE
 from scenarios.native import Model
 from scenarios.scene import SpatialScene, parse_scene
+from scenarios.shapes import MOST_CORNERS
+from validation.engines.engine import ModelError
+from validation.engines.mujoco.geoms import SAME_POINT, corners_of, inertia_box, piece_of, shape_of
 from validation.engines.mujoco.loading import load, started
 from validation.engines.mujoco.unmeasured import forces_of
 
 GEOM, JOINT, DISABLED, ENABLED = mujoco.mjtGeom, mujoco.mjtJoint, mujoco.mjtDisableBit, mujoco.mjtEnableBit
-MOST_CORNERS = 1000  # of a hull, as scenes have them
+DEEP = 0.05  # of the width of the thinner: a deeper overlap at the start is named
 DIAGONAL = 1e-9  # of the trace: a smaller product of inertia is round-off
-SAME_POINT = 1e-9  # m
 UNNAMED = re.compile(r"[^\w .:+/#\-]")
 
 
@@ -79,6 +81,8 @@ class _Describer:
     def described(self, given: Model, duration: float, title: str) -> Described:
         model = self.model
         members, planes = self._gathered()
+        if all(one.fixed for one in members):
+            raise ModelError("no body of it can move; a model needs a joint")
         made = [self._body(one) for one in members]
         boundaries = [self._plane(geom) for geom in planes]
         pieces = [geom for one in members for geom in one.geoms or [-1]] + planes
@@ -116,7 +120,7 @@ class _Describer:
         for k, one in enumerate([*(one.geoms for one in members), *([geom] for geom in planes)]):
             member[one] = k
         return Described(
-            scene=scene,
+            scene=_with_overlaps(scene, self._overlaps(member)),
             model=model,
             data=self.data,
             body=np.array([one.body for one in members], np.int64),
@@ -160,7 +164,7 @@ class _Describer:
         if kind == getattr(GEOM, "mjGEOM_SDF", -1):
             return "a signed distance field"
         if kind == GEOM.mjGEOM_MESH:
-            corners = self._corners(geom)
+            corners = corners_of(self.model, geom)
             if len(corners) > MOST_CORNERS:
                 return f"a hull of {len(corners)} corners, more than {MOST_CORNERS}"
             if mass.mesh_fault(corners):
@@ -179,10 +183,10 @@ class _Describer:
         turn = np.array(frames.quaternion_of(axes))
         position = origin + mul(R, centre)
         orientation = np.array(frames.quaternion_product(data.xquat[one.body], turn))
-        pieces = [self._piece(geom, position, mul(R, axes)) for geom in one.geoms]
+        pieces = [piece_of(self.model, self.data, geom, position, mul(R, axes)) for geom in one.geoms]
         body: dict[str, Any] = {
             "name": one.name,
-            "shape": _shape_of(pieces) if pieces else _inertia_box(total, moments),
+            "shape": shape_of(pieces) if pieces else inertia_box(total, moments),
             "friction": max((float(model.geom_friction[geom, 0]) for geom in one.geoms), default=0.0),
             "position": position.tolist(),
             "orientation": orientation.tolist(),
@@ -233,40 +237,6 @@ class _Describer:
 
     # --- shapes -------------------------------------------------------------------------------------------
 
-    def _corners(self, geom: int) -> Array:
-        """(n, 3) m: the corners of the hull of a mesh, in the frame of the geom."""
-        model, mesh = self.model, int(self.model.geom_dataid[geom])
-        first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
-        corners = model.mesh_vert[first : first + count].astype(np.float64)
-        graph = int(model.mesh_graphadr[mesh])
-        if graph >= 0:  # number of corners, of faces, addresses of the edges, then which vertices the corners are
-            number = int(model.mesh_graph[graph])
-            corners = corners[model.mesh_graph[graph + 2 + number : graph + 2 + 2 * number]]
-        return np.unique(corners, axis=0)
-
-    def _piece(self, geom: int, position: Array, axes: Array) -> dict[str, Any]:
-        """A geom as a piece of the body that is at `position` and has these axes, in the world."""
-        model, data = self.model, self.data
-        at = mul(data.geom_xpos[geom] - position, axes)
-        turn = mul(axes.T, data.geom_xmat[geom].reshape(3, 3))
-        orientation = frames.quaternion_of(turn)
-        size = model.geom_size[geom].tolist()
-        shape: dict[str, Any]
-        match model.geom_type[geom]:
-            case GEOM.mjGEOM_SPHERE:
-                shape = {"kind": "sphere", "radius": size[0]}
-            case GEOM.mjGEOM_CAPSULE:
-                shape = {"kind": "capsule", "radius": size[0], "length": 2.0 * size[1]}
-            case GEOM.mjGEOM_CYLINDER:
-                shape = {"kind": "cylinder", "radius": size[0], "length": 2.0 * size[1]}
-            case GEOM.mjGEOM_ELLIPSOID:
-                shape = {"kind": "ellipsoid", "semi_axes": size}
-            case GEOM.mjGEOM_BOX:
-                shape = {"kind": "box", "size": [2.0 * half for half in size]}
-            case _:
-                shape = {"kind": "convex-mesh", "points": self._corners(geom).tolist()}
-        return {"shape": shape, "position": at.tolist(), "orientation": list(orientation)}
-
     def _plane(self, geom: int) -> dict[str, Any]:
         data = self.data
         return {
@@ -300,6 +270,19 @@ class _Describer:
                 if parent:
                     found |= {(a, b) for a in welded[parent] for b in welded[child]}
         return [list(pair) for pair in sorted(found)]
+
+    def _overlaps(self, member: Indices) -> dict[tuple[int, int], float]:
+        """Of members that start in one another, by how much, m, as MuJoCo finds it."""
+        model, data = self.model, mujoco.MjData(self.model)
+        data.qpos[:], data.mocap_pos[:], data.mocap_quat[:] = self.data.qpos, self.data.mocap_pos, self.data.mocap_quat
+        mujoco.mj_fwdPosition(model, data)
+        found: dict[tuple[int, int], float] = {}
+        contact = data.contact
+        for one, other, gap in zip(contact.geom1.tolist(), contact.geom2.tolist(), contact.dist.tolist()):
+            if gap < 0.0 <= min(one, other) and min(member[one], member[other]) >= 0:
+                pair = int(member[one]), int(member[other])
+                found[pair] = max(-gap, found.get(pair, 0.0))
+        return found
 
     # --- joints -------------------------------------------------------------------------------------------
 
@@ -360,6 +343,18 @@ class _Describer:
         return name if self.names[name] == 1 else self._name(f"{name} #{self.names[name]}")
 
 
+def _with_overlaps(scene: SpatialScene, found: dict[tuple[int, int], float]) -> SpatialScene:
+    """What starts deep in one another is named: whether it goes through one another is not judged."""
+    if not found or scene.native is None:
+        return scene
+    names = [member.name for member in (*scene.bodies, *scene.boundaries)]
+    widths = [mass.width(body.shape) for body in scene.bodies] + [math.inf] * len(scene.boundaries)
+    deep = [(pair, depth) for pair, depth in found.items() if depth > DEEP * min(widths[k] for k in pair)]
+    lines = [f"{names[a]} and {names[b]}, which start in one another by {depth:.2g} m" for (a, b), depth in deep]
+    given = {"overlap": max(found.values()), "unmeasured": (*scene.native.unmeasured, *lines)}
+    return scene.model_copy(update={"native": scene.native.model_copy(update=given)})
+
+
 @dataclass(frozen=True, slots=True)
 class _Frame:
     """Of a described body."""
@@ -371,19 +366,3 @@ class _Frame:
 
     def point(self, of_world: Array) -> list[float]:
         return self.vector(of_world - np.array(self.body["position"]))
-
-
-def _shape_of(pieces: list[dict[str, Any]]) -> dict[str, Any]:
-    """One shape in the body's own frame is that shape; a hull's own frame need not have its centre at the origin."""
-    if len(pieces) == 1 and pieces[0]["shape"]["kind"] != "convex-mesh":
-        x, q = np.array(pieces[0]["position"]), np.array(pieces[0]["orientation"])
-        if norm(x) <= SAME_POINT and norm(q[1:]) <= SAME_POINT:
-            return dict(pieces[0]["shape"])
-    return {"kind": "compound", "pieces": pieces}
-
-
-def _inertia_box(total: float, moments: Array) -> dict[str, Any]:
-    """The box of uniform density with this inertia."""
-    squares = 6.0 / total * (moments.sum() - 2.0 * moments)
-    edges = np.maximum(np.sqrt(np.maximum(squares, 0.0)), 1e3 * MIN_SIZE)
-    return {"kind": "box", "size": edges.tolist()}

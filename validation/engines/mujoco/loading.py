@@ -1,5 +1,6 @@
 """A model's files as MuJoCo loads them, untranslated, and the data that it starts from."""
 
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from scenarios.native import Model, Start
 from validation.engines.engine import ModelError
+from validation.engines.shared.lifeline import SERVER_FOLDER
 
 MOST_GEOMS = 20_000
 MOST_CHARACTERS = 600  # characters of MuJoCo's own words
@@ -20,6 +22,25 @@ VALUES = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
 def load(model: Model) -> Any:
     """The mjModel of the files, written into a folder of their own. Raises ModelError with MuJoCo's own words."""
     mujoco.set_mju_user_warning(lambda text: None)
+    stored = compiled(model)
+    if stored is not None and stored.exists():
+        return mujoco.MjModel.from_binary_path(str(stored))
+    made = _compiled_anew(model)
+    if stored is not None:
+        fresh = stored.with_suffix(f".{os.getpid()}")
+        mujoco.mj_saveModel(made, str(fresh))
+        fresh.replace(stored)  # whole or not at all
+    return made
+
+
+def compiled(model: Model) -> Path | None:
+    """Where the server of this process has the model as MuJoCo has compiled it: hulls of large meshes take seconds."""
+    folder = os.environ.get(SERVER_FOLDER)
+    files = model.model_copy(update={"start": Start()}).digest(0.0)
+    return Path(folder, f"{files}.mjb") if folder else None
+
+
+def _compiled_anew(model: Model) -> Any:
     with tempfile.TemporaryDirectory(prefix="model-") as folder:
         for one in model.files:
             path = Path(folder, one.path)

@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+SERVER_FOLDER = "UPRIGHT_SERVER_FOLDER"
+"""Environment variable of a server's children: its folder, which goes with it, for what they share."""
 PR_SET_PDEATHSIG = 1  # Linux, prctl(2)
 PR_SET_CHILD_SUBREAPER = 36
 PR_GET_CHILD_SUBREAPER = 37

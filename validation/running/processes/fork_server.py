@@ -44,7 +44,7 @@ from validation import engines
 from validation.engines.answers import abilities_of, check_declared, described
 from validation.engines.engine import DOUBLE, SteppingEngine
 from validation.engines.faults import failure
-from validation.engines.shared.lifeline import adopt_orphans, die_with_parent, ended_by, outlive_parent
+from validation.engines.shared.lifeline import SERVER_FOLDER, adopt_orphans, die_with_parent, ended_by, outlive_parent
 from validation.running.processes.child import answer, describe, live_reply, plan, query_reply, replay
 from validation.running.processes.family import MARK, children_of, end_children, kill, removed
 from validation.running.processes.frames import ClosedError, GarbledError, Reader, pack, receive, send
@@ -88,7 +88,7 @@ class Server:
         self.selector = selectors.DefaultSelector()
         self.selector.register(connection, selectors.EVENT_READ)
         self.own = set(children_of(os.getpid()))  # what the engine's import has started
-        self.folder = use_folder(folder)
+        self.folder = os.environ[SERVER_FOLDER] = use_folder(folder)
         self.started = 0  # children, so far
 
     def serve(self) -> None:

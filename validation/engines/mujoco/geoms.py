@@ -1,0 +1,65 @@
+"""Geoms of a model as the shapes that a scene has."""
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from reference_engine.array_types import Array
+from reference_engine.dense import mul, norm
+from scenarios import frames
+from scenarios.fields import MIN_SIZE
+
+GEOM = mujoco.mjtGeom
+SAME_POINT = 1e-9  # m
+THINNEST = 1e3 * MIN_SIZE  # m, edge of the box of an inertia
+
+
+def corners_of(model: Any, geom: int) -> Array:
+    """(n, 3) m: the corners of the hull of a mesh, in the frame of the geom."""
+    mesh = int(model.geom_dataid[geom])
+    first, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    corners = model.mesh_vert[first : first + count].astype(np.float64)
+    graph = int(model.mesh_graphadr[mesh])
+    if graph >= 0:  # number of corners, of faces, addresses of the edges, then which vertices the corners are
+        number = int(model.mesh_graph[graph])
+        corners = corners[model.mesh_graph[graph + 2 + number : graph + 2 + 2 * number]]
+    return np.unique(corners, axis=0)
+
+
+def piece_of(model: Any, data: Any, geom: int, position: Array, axes: Array) -> dict[str, Any]:
+    """A geom as a piece of the body that is at `position` and has these axes, in the world."""
+    at = mul(data.geom_xpos[geom] - position, axes)
+    orientation = frames.quaternion_of(mul(axes.T, data.geom_xmat[geom].reshape(3, 3)))
+    size = model.geom_size[geom].tolist()
+    shape: dict[str, Any]
+    match model.geom_type[geom]:
+        case GEOM.mjGEOM_SPHERE:
+            shape = {"kind": "sphere", "radius": size[0]}
+        case GEOM.mjGEOM_CAPSULE:
+            shape = {"kind": "capsule", "radius": size[0], "length": 2.0 * size[1]}
+        case GEOM.mjGEOM_CYLINDER:
+            shape = {"kind": "cylinder", "radius": size[0], "length": 2.0 * size[1]}
+        case GEOM.mjGEOM_ELLIPSOID:
+            shape = {"kind": "ellipsoid", "semi_axes": size}
+        case GEOM.mjGEOM_BOX:
+            shape = {"kind": "box", "size": [2.0 * half for half in size]}
+        case _:
+            shape = {"kind": "convex-mesh", "points": corners_of(model, geom).tolist()}
+    return {"shape": shape, "position": at.tolist(), "orientation": list(orientation)}
+
+
+def shape_of(pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    """One shape in the body's own frame is that shape; a hull's own frame need not have its centre at the origin."""
+    if len(pieces) == 1 and pieces[0]["shape"]["kind"] != "convex-mesh":
+        x, q = np.array(pieces[0]["position"]), np.array(pieces[0]["orientation"])
+        if norm(x) <= SAME_POINT and norm(q[1:]) <= SAME_POINT:
+            return dict(pieces[0]["shape"])
+    return {"kind": "compound", "pieces": pieces}
+
+
+def inertia_box(total: float, moments: Array) -> dict[str, Any]:
+    """The box of uniform density with this inertia."""
+    squares = 6.0 / total * (moments.sum() - 2.0 * moments)
+    edges = np.maximum(np.sqrt(np.maximum(squares, 0.0)), THINNEST)
+    return {"kind": "box", "size": edges.tolist()}
