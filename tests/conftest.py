@@ -49,7 +49,8 @@ def warm_kernels() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def shortcuts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """In this process a new SQLite file begins as a copy of one that the migrations made, which take ten times as long;
-    and Streamlit looks for no components, which it does in every package for each page that a test asks for."""
+    what forks servers serves one pool after the other; and Streamlit looks for no components, which it does in every
+    package for each page that a test asks for."""
     with pytest.MonkeyPatch.context() as patch:
         if "streamlit.testing.v1" in sys.modules:
             patch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list)
@@ -58,7 +59,21 @@ def shortcuts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             with store.open_store(made):
                 pass
             patch.setattr(store, "migrate", from_a_copy(made, store.migrate))
+        if template := sys.modules.get("validation.running.processes.template"):
+            patch.setattr(template.Template, "close", given_back(template))
         yield
+
+
+def given_back(module: Any) -> Callable[[Any], None]:
+    close = module.Template.close
+
+    def give_back(one: Any) -> None:
+        if one.fits and not module._waiting:
+            module._waiting.append(one)
+        else:
+            close(one)
+
+    return give_back
 
 
 def from_a_copy(made: Path, migrate: Callable[[Any, str], None]) -> Callable[[Any, str], None]:

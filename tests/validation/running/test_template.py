@@ -56,23 +56,49 @@ def test_a_forked_server_has_its_own_descriptors_only() -> None:
         assert len(sockets) == len(set(sockets)) == len(remotes)
 
 
-def test_another_template_forks_where_the_first_has_died_or_things_have_changed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_another_template_forks_where_the_first_has_died_or_what_is_read_at_the_start_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with Pool() as pool:
         first = pool.start_engine("pymunk")
         greeted(pool, first)
-        assert pool._template is not None
-        os.kill(pool._template._process.pid, signal.SIGKILL)
-        pool._template._process.wait()
+        used = pool._template
+        assert used is not None
+        os.kill(used._process.pid, signal.SIGKILL)
+        used._process.wait()
         second = pool.start_engine("pymunk")
         greeted(pool, second)
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("UPRIGHT_ENGINE_PATH", str(tmp_path))
-        third = pool.start_engine("pymunk")
-        greeted(pool, third)
-        assert psutil.Process(third.process.pid).cwd() == str(tmp_path)
+        assert pool._template is not used
+        used = pool._template
+        monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
+        greeted(pool, pool.start_engine("pymunk"))
+        assert pool._template is not used
         assert first.process.poll() is None is second.process.poll()
+
+
+OWN = """
+from validation.engines.pymunk.adapter import Pymunk
+
+class Engine(Pymunk):
+    name = "own"
+"""
+
+
+def test_a_server_has_the_folder_and_the_environment_of_when_it_is_forked(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "template_own.py").write_text(OWN)
+    with Pool() as pool:
+        greeted(pool, pool.start_engine("pymunk"))
+        used = pool._template
+        monkeypatch.chdir(tmp_path / "here")
+        monkeypatch.setenv("UPRIGHT_ENGINE_PATH", str(tmp_path))
+        own = pool.start_engine("template_own.Engine")
+        greeted(pool, own)
+        assert pool._template is used
+        assert psutil.Process(own.process.pid).cwd() == f"{tmp_path}/here"
+        assert os.getpgid(own.process.pid) == os.getpgrp()
 
 
 def test_a_server_whose_template_dies_before_it_is_forked_is_started_again() -> None:
@@ -81,6 +107,8 @@ def test_a_server_whose_template_dies_before_it_is_forked_is_started_again() -> 
         assert pool._template is not None
         os.kill(pool._template._process.pid, signal.SIGKILL)
         greeted(pool, remote)
+    ended = [one for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE]
+    assert not ended, "what was forked and never told of"
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,7 @@ def test_options_are_other_choices_flags_and_numbers_near_the_profile_s_that_are
     assert float(both["least"]) <= float(both["greatest"])
 
 
+@pytest.mark.slow
 def test_every_option_is_drawn_and_so_is_none() -> None:
     seen: set[tuple[tuple[str, str], ...]] = set()
     draw(options_of(TABLE, OWN), 1, lambda options, dt: seen.add(options), count=2000)
@@ -99,6 +100,7 @@ def test_of_given_scenes_only_mutations_are_drawn_that_start_as_well() -> None:
     assert all(len(scene.bodies) <= 4 for scene in scenes)
 
 
+@pytest.mark.slow
 def test_one_scene_in_four_is_of_the_catalogue_or_the_corpus_and_the_corpus_is_drawn_as_it_is_too() -> None:
     base = a_fault().scene
     own, other = (base.model_copy(update={"title": title}) for title in ("of the corpus", "of the catalogue"))

@@ -2,10 +2,11 @@
 
     python -P -m validation.running.processes.template PADDING DESCRIPTOR PARENT
 
-Over the socket DESCRIPTOR come {"module", "arguments", "mark"}, each with a connection for the server to be; its
-process id goes back. A server is forked twice, so that it becomes a child of PARENT, which adopts orphans: Linux only.
-It is what it would be had PARENT started it: its parent, its signals, its descriptors, its command line and
-environment as others read them. The template itself runs no engine, starts no thread, and ends with PARENT.
+Over the socket DESCRIPTOR come {"module", "arguments", "mark", "environment"}, each with a connection for the server to
+be and the folder that it starts in; its process id goes back. A server is forked twice, so that it becomes a child of
+PARENT, which adopts orphans: Linux only. It is what it would be had PARENT started it: its parent, its signals, its
+descriptors, its folder and environment, its command line and mark as others read them. The template itself runs no
+engine, starts no thread, and ends with PARENT.
 """
 
 from __future__ import annotations
@@ -27,10 +28,15 @@ from typing import Any
 from validation.engines.shared.lifeline import die_with_parent
 from validation.running.processes.family import MARK
 
-LONGEST = 1 << 16  # bytes of a request
+LONGEST = 1 << 17  # bytes of a request; a half of it for what has changed in the environment
 PADDING = 1000  # bytes for the command lines of servers, which are longer than the template's
 SINGLE_THREADED = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 AVAILABLE = sys.platform == "linux"
+# Beginnings of the names of what Python, the C library and all that is imported here read when they start.
+READ_AT_START = (
+    *("PYTHON", "LD_", "GLIBC_", "MALLOC_", "LANG", "LC_", "TZ", "HOME", "XDG_", "TMPDIR"),
+    *("OMP_", "OPENBLAS_", "MKL_", "NUMBA_", "NPY_", "SCIPY_", "UPRIGHT_CACHE", "UPRIGHT_DEBUG"),
+)
 MODULES = tuple(f"validation.running.processes.{name}" for name in ("fork_server", "measure_server"))
 
 
@@ -38,7 +44,8 @@ class Template:
     """The parent's side."""
 
     def __init__(self) -> None:
-        self.made_in = _surroundings()
+        self._environment = dict(os.environ)
+        self._read_at_start = _read_at_start()
         self._pids: list[int] = []
         self._asked = 0
         self._died = False
@@ -57,13 +64,20 @@ class Template:
     @property
     def fits(self) -> bool:
         """It lives, and what it forks is as if it were started here and now."""
-        return not self._died and self._process.poll() is None and self.made_in == _surroundings()
+        alive = not self._died and self._process.poll() is None
+        return alive and self._read_at_start == _read_at_start() and len(json.dumps(self._changed())) < LONGEST // 2
+
+    def _changed(self) -> dict[str, str | None]:
+        """In the environment since this process was started; None: is not there any more."""
+        return {name: os.environ.get(name) for name, _ in os.environ.items() ^ self._environment.items()}
 
     def fork(self, module: str, arguments: list[str], mark: str, connection: socket.socket) -> Forked:
         """`module` runs in a new process with these arguments, the descriptor of `connection` and our process id."""
-        request = json.dumps({"module": module, "arguments": arguments, "mark": mark}).encode()
+        asked = {"module": module, "arguments": arguments, "mark": mark, "environment": self._changed()}
+        folder = os.open(".", os.O_PATH)  # which may have been removed
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # it has died, which is found out later
-            socket.send_fds(self._control, [request], [connection.fileno()])
+            socket.send_fds(self._control, [json.dumps(asked).encode()], [connection.fileno(), folder])
+        os.close(folder)
         self._asked += 1
         return Forked(self, self._asked - 1)
 
@@ -145,11 +159,14 @@ def begun() -> Template:
     return Template()
 
 
-def _surroundings() -> tuple[dict[str, str], str]:
-    """What a process has from who starts it, and may change."""
-    with contextlib.suppress(FileNotFoundError):
-        return dict(os.environ), str(Path.cwd())
-    return dict(os.environ), ""
+def _read_at_start() -> tuple[dict[str, str], tuple[int, int] | None]:
+    """What a server could not be given after its imports; the folder too, where paths of modules count from it."""
+    read = {name: value for name, value in os.environ.items() if name.startswith(READ_AT_START)}
+    paths = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    if all(map(os.path.isabs, paths)):
+        return read, None
+    here = Path().stat()
+    return read, (here.st_dev, here.st_ino)
 
 
 # --- in the template ---
@@ -166,29 +183,39 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # servers share these pages
     while True:
-        request, descriptors, _, _ = socket.recv_fds(control, LONGEST, 1)
+        request, descriptors, _, _ = socket.recv_fds(control, LONGEST, 2)
         if not request:
             return
         readable, writable = os.pipe()
+        known, make_known = os.pipe()
         between = os.fork()
         if between == 0:
+            os.setpgid(0, 0)  # PARENT waits for orphans of other groups than its own: for what it is never told of
             between = os.getpid()
             if pid := os.fork():
                 os.write(writable, str(pid).encode())
                 os._exit(0)
-            for one in (readable, writable):
+            for one in (readable, writable, make_known):
                 os.close(one)
             control.close()
-            _become(json.loads(request), descriptors[0], between, parent)
+            if not os.read(known, 1):  # the template has died before PARENT knew of this process
+                os._exit(1)
+            os.close(known)
+            connection, folder = descriptors
+            _become(json.loads(request), connection, folder, between, parent)
             return
         os.waitpid(between, 0)  # what it has started is the parent's child now
         control.send(os.read(readable, 32))
-        for one in (readable, writable, *descriptors):
+        os.write(make_known, b".")
+        for one in (readable, writable, known, make_known, *descriptors):
             os.close(one)
 
 
-def _become(request: dict[str, Any], descriptor: int, between: int, parent: int) -> None:
+def _become(request: dict[str, Any], descriptor: int, folder: int, between: int, parent: int) -> None:
     """This process is the server that was asked for."""
+    os.setpgid(0, os.getpgid(parent))
+    os.fchdir(folder)
+    os.close(folder)
     while os.getppid() == between:
         time.sleep(0.0002)
     if os.getppid() != parent:  # it has ended
@@ -196,7 +223,12 @@ def _become(request: dict[str, Any], descriptor: int, between: int, parent: int)
     os.sched_setaffinity(0, os.sched_getaffinity(parent))
     arguments = [*request["arguments"], str(descriptor), str(parent)]
     _shown([sys.executable, "-P", "-m", request["module"], *arguments], os.environ[MARK], request["mark"])
-    os.environ[MARK] = request["mark"]
+    for name, value in request["environment"].items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+    os.environ.update(SINGLE_THREADED | {MARK: request["mark"]})
     module = importlib.import_module(request["module"])
     sys.argv[:] = [str(module.__file__), *arguments]
     module.main()
