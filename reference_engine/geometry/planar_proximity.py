@@ -87,6 +87,8 @@ def with_arcs(
         kept = ~crosses[sample]
         pair = np.full((2, int(kept.sum())), [[a], [b]])
         more.append((sample[kept], *pair, *(column[kept] for column in others), np.zeros(pair.shape[1])))
+    if not more:  # what has arcs meets nothing
+        return found
     taken = np.concatenate(rows)
     columns = [np.concatenate([getattr(found, field.name)[taken], *arrays])
                for field, arrays in zip(fields(Proximities), zip(*more))]  # fmt: skip

@@ -144,6 +144,17 @@ def choose_contacts(rules, candidates, now, ahead, flow, contacts, bodies, progr
 
 
 @kernel
+def jammed_aim(rules, began):
+    """What a gap below the floor is asked for that cannot open: less than it has, so that all such can be met.
+
+    What overlapped stays as it is; what fills the space between two others to the last bit is in the middle.
+    """
+    if began < -rules.slack:
+        return began
+    return max(0.0, min(LEAST * min(rules.floor, began) + rules.slack, began - rules.slack))
+
+
+@kernel
 def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fresh):
     """What the gaps at the poses ahead ask of the next solve: bias + u_n is (gap - aim) / h there.
 
@@ -151,11 +162,12 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
     rules.middle the slip is that of the points half-way, the mean of
     both ends' arms. Progress, m: WORST, the largest miss of the law that is solved, 0 <= gap - aim + give perp p_n, of
     such a slip's way, or of the gap that a step has to leave; OFF, the largest miss of 0 <= gap - aim perp p_n. Where a
-    contact leaves too little because it gives way it is made stiffer. Returns how many candidates that were not looked
-    at are below the floor; these are chosen now.
+    contact leaves too little because it gives way it is made stiffer; where it is to open, with all others that are:
+    what is jammed between two is held in the middle by both, and by one stiffer than the other beside it. Returns how
+    many candidates that were not looked at are below the floor; these are chosen now.
     """
     worst, off, missed, twist, h = 0.0, 0.0, 0, bodies.twist, rules.h
-    found = ahead.found
+    found, stiffer = ahead.found, 1.0
     for k in range(progress.count[col.COUNT]):
         i, c = contacts.candidate[k], contacts.row[k]
         gap, p_n = found[i, 0] - contacts.aim[k], c[cone.IMPULSE]
@@ -168,11 +180,13 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
             contacts.seen[k] = -np.inf
             continue
         began = now.found[i, 0]
-        least = LEAST * min(rules.floor, began) if began >= 0.0 else began - LEAST * rules.floor
+        least = jammed_aim(rules, began) - rules.slack
         if found[i, 0] < least:
             worst = max(worst, rules.miss + least - found[i, 0])
             spent = SPENT * (contacts.aim[k] - least)
-            if given > spent:
+            if given > spent and began < rules.floor:
+                stiffer = min(stiffer, spent / given)
+            elif given > spent:
                 c[cone.GIVE] *= spent / given
                 cone.prepare_contact(contacts, k, bodies)
         before, anew = c[cone.BIAS], fresh and contacts.body[k, 1] == now.position.shape[0]
@@ -191,6 +205,16 @@ def correct_biases(rules, candidates, now, ahead, contacts, bodies, progress, fr
                 shift = 0.5 * (further[j] - (u_1 if j == 1 else u_2))
                 worst = max(worst, h * abs(shift - c[cone.BIAS + j]))
                 c[cone.BIAS + j] = shift
+                contacts.seen[k] = -np.inf
+    if stiffer < 1.0:
+        for k in range(progress.count[col.COUNT]):
+            c, began = contacts.row[k], now.found[contacts.candidate[k], 0]
+            if began < rules.floor:
+                lower = (1.0 - stiffer) * (contacts.aim[k] - jammed_aim(rules, began))
+                contacts.aim[k] -= lower
+                c[cone.BIAS] += lower / h
+                c[cone.GIVE] *= stiffer
+                cone.prepare_contact(contacts, k, bodies)
                 contacts.seen[k] = -np.inf
     for i in range(found.shape[0]):
         if candidates.chosen[i] == 0 and found[i, 0] < rules.floor:

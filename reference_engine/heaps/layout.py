@@ -37,6 +37,7 @@ class Rules(Structure):
     barrier: float  # m, the gap that is aimed at
     floor: float  # m, gaps below are opened again
     miss: float  # m, by which a gap may end off its aim
+    slack: float  # m, by which a gap that began at 0 may end below it, where bodies are jammed
     margin: float  # m, what is nearer counts as a contact
     skin: float  # m, by which gaps are looked at that are not asked for yet
     pace: float  # m/s, of speeds that gravity gives
@@ -107,5 +108,5 @@ class Step(Structure):
 
 
 # What a part of the step was to do next, or how it ended
-QUERY, BEGIN, AGAIN, SOLVED = range(4)
+QUERY, BEGIN, AGAIN, SOLVED, REDUCED = range(5)
 DONE, LIST, FULL, UNSOLVED, UNRESOLVED = range(5)

@@ -33,10 +33,12 @@ from reference_engine.heaps.broad_phase import BroadPhase
 from reference_engine.heaps.layout import Flow, Progress, Rules, Scene, Step
 from reference_engine.heaps.located import advance_located
 from reference_engine.heaps.loop import seek_poses, seek_speeds
-from reference_engine.heaps.world import FLOOR, MISS, EllipsoidWorld, HalvedSteps, SpatialSettings
+from reference_engine.heaps.world import FLOOR, MISS, EllipsoidWorld, HalvedSteps, SpatialSettings, TurnedTooFarError
 from reference_engine.rotation import matrices
 
 THICK = 0.25  # of the shortest semi-axis: what a gap tolerance may be
+MOST_TURN = 1.0  # rad in a step: gaps are no linear functions of more, and energy is not what it was
+MOST_TURNS = 4096.0  # rad in a step that is to be taken in parts
 AROUND = 0.1  # of the mean shortest semi-axis: how much further gaps are looked at than asked for
 
 
@@ -94,6 +96,8 @@ class Stepper(HalvedSteps):
         self.edges = corners(given.edges)
         count, moving = len(world.position), ~world.fixed
         self._inverse_mass = moving / world.mass
+        alike = (np.ptp(world.semi_axes, axis=1) == 0.0) & (np.ptp(world.inertia, axis=1) == 0.0)
+        self._turning = moving & ~alike  # whose turn changes gaps or inertia
         rows = [container.rows for container in world.containers]
         self._container_ends = count * np.cumsum(rows, dtype=np.int64)
         inverse_inertia = moving[:, None] / world.inertia
@@ -173,7 +177,8 @@ class Stepper(HalvedSteps):
             thin = float(world.semi_axes.min(axis=1).mean())
             self._rules[h] = Rules(
                 h=h, kick=h if given.order == 1 else 0.5 * h, middle=int(given.order == 2), barrier=float(barrier),
-                floor=(FLOOR - MISS) * barrier, miss=MISS * barrier, margin=self.margin, skin=AROUND * thin,
+                floor=(FLOOR - MISS) * barrier, miss=MISS * barrier, margin=self.margin,
+                slack=float(min(self.speed_tolerance * self.dt, 0.5 * MISS * barrier)), skin=AROUND * thin,
                 pace=10.0 * h * float(norm(world.gravity)), heaviest=float(world.mass.max()),
                 tolerance=float(min(self.speed_tolerance, 0.5 * MISS * barrier / h)),
                 last_tolerance=float(self.speed_tolerance), bounce_speed=float(self.bounce_speed),
@@ -217,6 +222,15 @@ class Stepper(HalvedSteps):
         self.report.rebuilds = self.broad_phase.rebuilds
         return self.report
 
+    def _longest(self) -> float:
+        spin = float(np.sqrt(squared(self.twist[self._turning, 3:]).sum(axis=1).max(initial=0.0)))
+        if spin * self.dt > MOST_TURNS:
+            raise UnresolvedStepError(
+                f"t = {self.time:.9g} s: a body turns by {spin * self.dt:.3g} rad in a step of {self.dt:g} s; "
+                f"at most {MOST_TURNS:g}: take a shorter step"
+            )
+        return MOST_TURN / spin if spin > 0.0 else np.inf
+
     def _take(self, h: float) -> None:
         flow = self._flow
         flow.start[:] = self.bodies.twist
@@ -225,6 +239,10 @@ class Stepper(HalvedSteps):
             self._forces(self.twist)
             self._run(col.BEGIN, h)
             self.report.contacts = self.count
+            if h > self._longest():
+                raise TurnedTooFarError(
+                    f"t = {self.time:.9g} s: a body turns by more than {MOST_TURN:g} rad in {h:g} s"
+                )
             self._exchange(h)
             seen = True
             bouncing = self._progress.count[col.BOUNCING] > 0
@@ -260,14 +278,14 @@ class Stepper(HalvedSteps):
             elif ended == col.FULL:
                 self._reserve(2 * len(self.contacts.candidate))
             elif ended == col.UNSOLVED:
-                self._solve_large(rules.tolerance if resolve < 0 else rules.last_tolerance)
+                solved = self._solve_large(rules.tolerance if resolve < 0 else rules.last_tolerance, resolve > 0)
             else:
                 raise UnresolvedStepError(
                     f"t = {self.time:.9g} s: gaps are off by {progress.measure[col.WORST]:.3g} m after "
                     f"{progress.count[col.REPEATS]} repeats; promised: {rules.miss:.3g} m"
                 )
             if stage != col.QUERY:
-                stage = col.SOLVED if ended == col.UNSOLVED else col.AGAIN
+                stage = solved if ended == col.UNSOLVED else col.AGAIN
         if resolve < 0 and stage != col.QUERY:
             report.repeats = max(report.repeats, int(progress.count[col.REPEATS]))
             report.gap_error = max(report.gap_error, float(progress.measure[col.OFF]))
@@ -295,19 +313,31 @@ class Stepper(HalvedSteps):
             arrays.append((body, 0.5 * (at[:, 4:7] + at[:, 7:10]) + carried, at[:, 1:4], at[:, 0], warm_start[rows]))
         return StepContacts(*(np.concatenate(array) for array in zip(*arrays)))
 
-    def _solve_large(self, tolerance: float) -> None:
-        """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`."""
+    def _solve_large(self, tolerance: float, speeds: bool) -> int:
+        """Where Gauss-Seidel's sweeps are too many: the default of `solve_cones`. What is to be done next.
+
+        Raises UnresolvedStepError where no impulses are found, unless those of a bounce may be less.
+        """
         count, free = self.count, self._flow.free
         problem = cone_problem(self.contacts, self.bodies, free, count, self.settings.edges)
         impulse = self.contacts.row[:count, IMPULSE:SLIP]
-        try:
-            solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=impulse)
-        except ContactForceError as error:
-            raise UnresolvedStepError(f"t = {self.time:.9g} s: {error}") from None
+        solution = None
+        for start in (impulse, None):  # what is jammed has many solutions: from none those that press it least
+            try:
+                solution = solve_cones(problem, tolerance=tolerance / problem.scale, start=start)
+                break
+            except ContactForceError as error:
+                unsolved = error
+        if solution is None:
+            progress = self._progress
+            if speeds and progress.count[col.BOUNCING] > 0 and progress.measure[col.RESTITUTION_SCALE] > 0.0:
+                return col.REDUCED
+            raise UnresolvedStepError(f"t = {self.time:.9g} s: {unsolved}") from None
         impulse[:] = solution.impulse
         self.report.large += 1
         _, residual, _ = sweep_contacts(self.contacts, self.bodies, free, count, self.edges, 0, tolerance)
         self.report.residual = max(self.report.residual, float(residual))
+        return col.SOLVED
 
 
 def containers(world: EllipsoidWorld) -> dict[str, Any]:

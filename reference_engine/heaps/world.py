@@ -179,6 +179,10 @@ class EllipsoidWorld:
         return np.stack([self.friction[a, b], self.restitution[a, b]], axis=1)
 
 
+class TurnedTooFarError(UnresolvedStepError):
+    """Of a step in which a body turns by more than can be followed."""
+
+
 class HalvedSteps:
     """A world in motion, by steps of dt or of halves of it: what its two steppers share."""
 
@@ -203,15 +207,25 @@ class HalvedSteps:
         """On by h, or nothing happens but an UnresolvedStepError."""
         raise NotImplementedError
 
+    def _longest(self) -> float:
+        """s: of a step whose turns can be followed."""
+        return np.inf
+
     def _advance(self, h: float, halvings: int = MOST_HALVINGS) -> None:
-        """On by h, in halves, halved so often at most, where a step does not come to within its tolerances."""
-        try:
-            self._take(h)
-        except UnresolvedStepError:
-            if not halvings:
-                raise
-            self._advance(0.5 * h, halvings - 1)
-            self._advance(0.5 * h, halvings - 1)
+        """On by h, in halves where that is too long, and in halves of these, halved so often at most, where a step
+        does not come to within its tolerances."""
+        if h <= self._longest():
+            try:
+                self._take(h)
+                return
+            except TurnedTooFarError:
+                pass  # in shorter steps bodies turn less: that ends, however often it is
+            except UnresolvedStepError:
+                if not halvings:
+                    raise
+                halvings -= 1
+        self._advance(0.5 * h, halvings)
+        self._advance(0.5 * h, halvings)
 
 
 def vector(name: str, given: ArrayLike) -> Array:

@@ -148,6 +148,15 @@ def test_bars_that_cross_overlap_though_no_corner_is_inside_the_other():
     assert -1.1 < near.gap.min() < -0.9
 
 
+def test_what_has_arcs_and_meets_nothing_has_no_rows():
+    """Alone, and beside what it passes through: the rows of the others are there (found by fuzzing)."""
+    assert len(planar_proximities(planar_shapes([LENS], [False]), [(0.0, 0.0, 0.0)], np.inf)) == 0
+    shapes = planar_shapes([LENS, Disc(0.3), FLOOR], [False, False, True])
+    poses = [(0.0, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.0)]
+    near = planar_proximities(shapes, poses, np.inf, ignore=[(0, 1), (2, 0)])
+    assert (near.a.tolist(), near.b.tolist(), near.gap) == ([1], [2], pytest.approx([-0.1]))
+
+
 def test_a_clockwise_outline_is_refused():
     with pytest.raises(ValueError, match=r"shapes\[0\]\.vertices: clockwise"):
         planar_shapes([ArcPolygon([[0.5, 0.0], [0.0, -1.0], [-0.5, 0.0]], [0.0, 0.2, 0.2])], [False])

@@ -1,5 +1,7 @@
 """One ellipsoid in motion, against what is known exactly."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -10,6 +12,7 @@ from reference_engine import (
     SpatialSettings,
     SpatialWorldError,
     SphereInterior,
+    UnresolvedStepError,
     ellipsoid_energy,
     simulate_ellipsoids,
 )
@@ -50,6 +53,48 @@ def test_free_flight_is_a_parabola_and_keeps_its_spin_momentum():
     world = EllipsoidWorld([[0.3, 0.2, 0.1]], [[0.0, 0.0, 0.0]], velocity=[[1.0, 2.0, 3.0]], spin=[[3.0, 1.0, 2.0]])
     motion = simulate_ellipsoids(world, 1.0, 0.01, sample_every=100)
     assert motion.position[-1, 0] == pytest.approx([1.0, 2.0, 3.0 - 0.5 * G], abs=1e-12)
+
+
+THIN = (0.02, 0.02, 0.8)
+
+
+def rod(spin):
+    """Of 1 kg, without gravity: it turns about its axis by `spin`, rad/s, and by 5 across it."""
+    return EllipsoidWorld([THIN], [[0.0, 0.0, 1.0]], spin=[[5.0, 0.0, spin]], gravity=(0.0, 0.0, 0.0))
+
+
+def test_a_rod_that_turns_seven_times_in_a_step_goes_round_as_a_symmetric_top_does():
+    """Its axis goes round its momentum by L / I, whatever its own spin: to what steps of 0.7 rad leave."""
+    world = rod(2640.0)
+    across, along = world.inertia[0, 0], world.inertia[0, 2]
+    momentum = np.array([5.0 * across, 0.0, 2640.0 * along])
+    motion = simulate_ellipsoids(world, 0.5, 1.0 / 60.0)
+    w, x, y, z = motion.orientation[-1, 0]
+    turned = Rotation.from_rotvec(momentum / across * motion.time[-1])
+    axis = Rotation.from_quat([x, y, z, w]).apply((0.0, 0.0, 1.0))
+    assert axis == pytest.approx(turned.apply((0.0, 0.0, 1.0)), abs=0.06)
+    assert ellipsoid_energy(world, motion) == pytest.approx(ellipsoid_energy(world, motion)[0], rel=1e-4)
+
+
+@pytest.mark.parametrize("across", [5.0, 25.0])
+def test_a_rod_that_turns_fast_strikes_the_ground_and_gains_no_energy(across):
+    """Nothing is lost in the bounce, and friction takes. Steps of 44 rad made 6 % and 50 % more, or did not end."""
+    half = 0.4
+    orientation = [[math.cos(half), math.sin(half), 0.0, 0.0]]
+    spin = Rotation.from_rotvec([2.0 * half, 0.0, 0.0]).apply([[across, 0.0, 2640.0]])
+    world = EllipsoidWorld(
+        [THIN], [[0.0, 0.0, 1.0]], orientation=orientation, spin=spin, velocity=[[10.0, 0.0, -20.0]],
+        containers=FLOOR, friction=0.5, restitution=1.0,
+    )  # fmt: skip
+    settings = SpatialSettings(located=True, gap_tolerance=1e-9)
+    energy = ellipsoid_energy(world, simulate_ellipsoids(world, 1.0, 1.0 / 60.0, settings=settings))
+    assert energy.max() <= energy[0] * (1.0 + 1e-9)
+
+
+def test_a_step_of_a_thousand_turns_is_refused():
+    world = rod(1e7)
+    with pytest.raises(UnresolvedStepError, match=r"a body turns by 1e\+05 rad in a step of 0.01 s; at most 4096"):
+        simulate_ellipsoids(world, 0.1, 0.01)
 
 
 # A free body with moments (1, 2, 3) and the spin (1, 1, 1), unturned at the start: turned so after 10 s. Converged.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from reference_engine import EllipsoidWorld, HalfSpace, SphereInterior, Stepper
+from reference_engine import EllipsoidWorld, HalfSpace, SpatialSettings, SphereInterior, Stepper
 from reference_engine.geometry.ellipsoid_proximity import sphere_interior_proximities
 
 DT = 0.005
@@ -39,6 +39,57 @@ def test_a_ball_jammed_too_low_between_two_planes_is_not_pressed_more_and_more(s
     assert np.abs(stepper.broad_phase.warm_start[0]).max() == approx(pressed, rel=1e-6)
     assert stepper.gaps().min() == approx(start * tolerance, rel=1e-3)
     assert report.gap_error == approx(0.4 * tolerance - stepper.gaps().min(), rel=1e-6)
+
+
+def shaft(row, *, width=0.0, start=0.0, mass=1.0, **more):
+    """A row of balls of 1 m between two walls and on the ground; wider than they are by `width` m."""
+    place = [[start + 0.5 + i, 0.0, 0.5] for i in range(row)]
+    walls = HalfSpace((start, 0.0, 0.0), (1.0, 0.0, 0.0)), HalfSpace((start + row + width, 0.0, 0.0), (-1.0, 0.0, 0.0))
+    return EllipsoidWorld(np.full((row, 3), 0.5), place, mass=mass, containers=(*walls, HalfSpace()), **more)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 0.5])
+@pytest.mark.parametrize(("row", "friction", "start"), [(1, 0.0, 0.0), (1, 0.5, 0.3), (2, 0.0, 0.0), (3, 0.2, 0.1)])
+def test_balls_fill_a_shaft_exactly(row, friction, start, tilt):
+    """Their gaps are 0 on both sides, so that none can open; weight that presses on one side opens none, either."""
+    tolerance = 2.5e-8
+    world = shaft(row, friction=friction, start=start, gravity=(9.81 * tilt, 0.0, -9.81))
+    stepper = Stepper(world, 0.001, SpatialSettings(gap_tolerance=tolerance, located=True))
+    for _ in range(60):
+        stepper.step()
+        x = np.sort(stepper.position[:, 0])
+        gaps = np.concatenate([[x[0] - start - 0.5], np.diff(x) - 1.0, [start + row - 0.5 - x[-1]]])
+        assert gaps.min() > -0.021 * tolerance
+    assert stepper.position[:, 2] == approx(0.5, abs=tolerance)
+
+
+def test_what_overlaps_both_walls_at_the_start_stays_as_it_is():
+    tolerance = 1e-7
+    stepper = Stepper(shaft(2, width=-0.3 * tolerance, friction=0.5), 0.01, SpatialSettings(gap_tolerance=tolerance))
+    for _ in range(30):
+        stepper.step()
+    x = np.sort(stepper.position[:, 0])
+    gaps = np.array([x[0] - 0.5, x[1] - x[0] - 1.0, 1.5 - 0.3 * tolerance - x[1]])
+    assert gaps.sum() == approx(-0.3 * tolerance, rel=1e-6)
+    assert gaps.min() > -0.33 * tolerance
+
+
+def test_a_bounce_that_no_impulses_give_is_less_of_a_bounce():
+    """With e = 1 its speed across the shaft is to be reversed; with a friction of 1 wall and ground jam it."""
+    tolerance = 1e-7
+    world = EllipsoidWorld(
+        [[0.7] * 3], [[0.7, 0.0, 0.7]], velocity=[[-0.64, -1.09, -1.2]], friction=1.0, restitution=1.0,
+        containers=(HalfSpace(normal=(1.0, 0.0, 0.0)), HalfSpace((1.4, 0.0, 0.0), (-1.0, 0.0, 0.0)), HalfSpace()),
+    )  # fmt: skip
+    stepper = Stepper(world, 1.0 / 60.0, SpatialSettings(gap_tolerance=tolerance, located=True))
+    energy = 0.5 * (0.64**2 + 1.09**2 + 1.2**2)
+    reduced = 0
+    for _ in range(20):
+        reduced += stepper.step().reduced_bounces
+        lifted = 9.81 * (stepper.position[0, 2] - 0.7)
+        assert 0.5 * (stepper.twist[0, :3] ** 2).sum() + lifted <= energy + 1e-6
+        assert abs(stepper.position[0, 0] - 0.7) < 0.021 * tolerance
+    assert reduced > 0
 
 
 def test_an_end_that_comes_to_touch_a_hollow_sphere_within_a_step_is_held():
