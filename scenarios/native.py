@@ -20,6 +20,8 @@ from reference_engine.array_types import Flags
 from scenarios.fields import Data, NonNegative, Number, Positive, not_stated
 
 Language = Literal["mjcf", "urdf"]
+ENDINGS = (".xml", ".mjcf", ".urdf")
+"""Of files that are models."""
 MOST_FILES = 5000
 MOST_TEXT = 500  # characters of a path, or of what is not measured
 Path = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
@@ -102,6 +104,15 @@ Filter = tuple[int, int, int]
 model."""
 
 
+class JointLimit(Data):
+    """Of a hinge, rad, or a slider, m: from `low` to `high`, and where it is at the start."""
+
+    joint: str
+    low: Number
+    high: Number
+    start: Number
+
+
 class Native(Data):
     """Which model a scene describes, and what the scene itself cannot say of it."""
 
@@ -117,6 +128,7 @@ class Native(Data):
     """Pairs of pieces, counted through `filters`, that collide whatever the bits say."""
     acted_on: tuple[str, ...] = ()
     """Bodies on which forces act that the scene does not have: actuators, tendons, springs at joints."""
+    limits: tuple[JointLimit, ...] = ()
     conserves: bool
     """Whether no such force can add energy to the bodies, or store it."""
     overlap: NonNegative = 0.0

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scenarios.catalogue import pair_at_rest
 from scenarios.catalogue.shared.scene_file import scenario_from_file
+from scenarios.native import ENDINGS
 from scenarios.scenario import Family, ParameterError, Scenario, Value, token_of
 
 __all__ = ["FAMILIES", "canonical_suite", "cite", "comparison_suite", "scenario_of"]
@@ -68,8 +69,12 @@ def scenario_of(word: str) -> Scenario:
     parameter, value that is not allowed) or SceneError (what is wrong with the file), each one line.
     """
     name, colon, rest = word.partition(":")
-    if word.endswith(".json") or "/" in name or "\\" in name:
+    if word.endswith(".json") or ("/" in name and not word.casefold().endswith(ENDINGS)) or "\\" in name:
         return scenario_from_file(Path(word))
+    if word.casefold().endswith(ENDINGS):
+        raise ParameterError(
+            f"{word!r} is a model in an engine's language; run, check, compare and versions take models"
+        )
     if name not in FAMILIES:
         near = difflib.get_close_matches(name.lower().replace("_", "-"), FAMILIES, n=2, cutoff=0.5)
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"known: {', '.join(FAMILIES)}."

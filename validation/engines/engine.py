@@ -135,6 +135,8 @@ class SteppingEngine:
     """What it can be asked of two shapes without a motion, by name; the first is the one that tells most."""
     loads: ClassVar[frozenset[str]] = frozenset()
     """Languages of models (`scenarios.native.Language`) that it loads as they are."""
+    settings_of_models: ClassVar[frozenset[str]] = frozenset()
+    """Which of its settings may be given for such a model; the others are the model's own affair."""
     same_bits_everywhere: ClassVar[bool] = False
     """Whether it uses neither the C library's functions nor instructions that not every processor has."""
 
@@ -169,7 +171,11 @@ def resolve_settings(
 ) -> dict[str, Value]:
     """Complete settings: defaults, then the profile's, then the overrides. Raises SettingError."""
     if getattr(scene, "native", None) is not None:  # it has its own, and is run as it is
-        return check_overrides(engine, overrides)
+        given = check_overrides(engine, overrides)
+        allowed: frozenset[str] = getattr(engine, "settings_of_models", frozenset())
+        for name in given.keys() - allowed:
+            raise SettingError(f"{engine.name}:{name}: a model has its own; allowed: {', '.join(sorted(allowed))}")
+        return given
     table: Mapping[str, Setting] = getattr(engine, "settings", {})
     profiles = getattr(engine, "profiles", ("default",))
     # "fair" is what a run asks of every engine; one without it runs as it is out of the box.

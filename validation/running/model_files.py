@@ -13,11 +13,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from scenarios.native import Language, Model, ModelFile, Start
+from scenarios.native import ENDINGS, Language, Model, ModelFile, Start
 from scenarios.scene_error import SceneError
 
 LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf"}
-ENDINGS = (".xml", ".mjcf", ".urdf")
 MOST_BYTES = 64 * 2**20  # of all files together
 MOST_FILES = 5000
 MOST_ELEMENTS = 50_000  # of XML, in all files; a hundred thousand geoms take MuJoCo minutes to load

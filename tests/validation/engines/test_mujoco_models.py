@@ -215,7 +215,12 @@ NAMED = {
     "damping": (arm("damping='3'"), "", "damping of joints: hinge"),
     "friction": (arm("frictionloss='3'"), "", "friction of joints: hinge"),
     "armature": (arm("armature='3'"), "", "rotor inertia (armature) of joints: hinge"),
-    "limit": (arm("limited='true' range='-10 10'"), "", "limits of joints: hinge"),
+    "limit": (
+        "<body name='b' pos='0 0 1'><joint name='j' type='ball' limited='true' range='0 30'/>"
+        "<geom size='0.1' pos='0.2 0 0'/></body>",
+        "",
+        "limits of joints: j",
+    ),
     "connect": (FREE, equality("<connect name='c' body1='ball' anchor='0 0 0'/>"), "equality (connect) opens: c"),
     "weld": (FREE, equality("<weld name='w' body1='ball'/>"), "equality (weld) opens: w"),
     "joint equality": (arm(), equality("<joint joint1='hinge'/>"), "equality (joint) opens"),
@@ -237,6 +242,36 @@ def test_what_is_not_measured_is_named_and_nothing_that_it_does_is_wrong(feature
     assert named in unmeasured(scene)
     _, outcomes = measured(scene, motion_of(scene))
     assert not wrong(outcomes)
+
+
+@pytest.mark.parametrize(
+    ("joint", "speed", "metric", "limit"),
+    [
+        ("axis='0 1 0' range='-20 20'", None, "limit_excess_angle", np.radians(20.0)),
+        ("axis='0 2 0' range='-100 500'", 8.0, "limit_excess_angle", np.radians(500.0)),
+        ("type='slide' axis='0 0 -1' range='-1 0.3'", None, "limit_excess_travel", 0.3),
+    ],
+)
+def test_how_far_joints_go_beyond_their_limits_is_measured_by_poses(
+    joint: str, speed: float | None, metric: str, limit: float
+) -> None:
+    """Against the engine's own coordinate. The second turns more than once around, on a ball that flies."""
+    arm = f"<body><joint limited='true' {joint}/><geom size='0.1' pos='0.3 0 0' contype='0' conaffinity='0'/></body>"
+    model = model_of(arm)
+    if speed is not None:
+        start = Start(values={"qvel": (*(0.0,) * 6, speed)})
+        model = model_of(BALL.format(z=0.0, more=arm), option="gravity='0 0 0'", start=start)
+    scene = scene_of(model, duration=2.0)
+    alone = mujoco.MjModel.from_xml_string(model.files[0].content().decode())
+    data, angles = mujoco.MjData(alone), []
+    data.qvel[:] = model.start.values.get("qvel", data.qvel)
+    for _ in range(1000):
+        mujoco.mj_step(alone, data)
+        angles.append(data.qpos[-1])
+    values, _ = measured(scene, motion_of(scene))
+    assert max(angles) > limit
+    assert values[metric] == pytest.approx(max(angles) - limit, rel=1e-3)
+    assert "limits" not in unmeasured(scene)
 
 
 @pytest.mark.parametrize("feature", ["actuator", "spring", "armature", "gravity compensation", "weld"])
@@ -286,7 +321,8 @@ def test_an_option_that_is_asked_for_is_set_and_all_others_are_the_model_s() -> 
     )
     assert options["integrator"] == int(mujoco.mjtIntegrator.mjINT_IMPLICIT)
     with pytest.raises(SettingError, match="solref_timeconst: a model has its own"):
-        ENGINE.build(scene, 0.001, {"solref_timeconst": 0.1})
+        resolve_settings(ENGINE, "default", {"solref_timeconst": "0.1"}, scene, 0.001)
+    assert resolve_settings(ENGINE, "fair", {"solver": "cg"}, scene, 0.001) == {"solver": "cg"}
 
 
 def test_a_state_that_is_set_is_the_state_that_is_read() -> None:

@@ -44,7 +44,7 @@ from validation.engines.mujoco.model import (
     MULTICCD_BY_DEFAULT,
     build_model,
 )
-from validation.engines.mujoco.native import NativeWorld
+from validation.engines.mujoco.native import SET_IN_MODELS, NativeWorld
 from validation.engines.mujoco.queries import QUERIES, answers
 from validation.engines.mujoco.reading import (
     CHECK_EVERY,
@@ -170,6 +170,7 @@ class MuJoCo(SteppingEngine):
     )
     queries = QUERIES
     loads = LOADS["mujoco"]
+    settings_of_models = frozenset(SETTINGS) & SET_IN_MODELS
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":

@@ -30,6 +30,7 @@ from validation.engines.mujoco.loading import load, started
 from validation.engines.mujoco.unmeasured import forces_of
 
 GEOM, JOINT, DISABLED, ENABLED = mujoco.mjtGeom, mujoco.mjtJoint, mujoco.mjtDisableBit, mujoco.mjtEnableBit
+NO_LIMITS = DISABLED.mjDSBL_LIMIT | DISABLED.mjDSBL_CONSTRAINT
 DEEP = 0.05  # of the width of the thinner: a deeper overlap at the start is named
 DIAGONAL = 1e-9  # of the trace: a smaller product of inertia is round-off
 UNNAMED = re.compile(r"[^\w .:+/#\-]")
@@ -71,6 +72,7 @@ class _Describer:
         mujoco.mj_kinematics(model, data)
         self.names: dict[str, int] = defaultdict(int)
         self.unmeasured: list[str] = []
+        self.limits: list[dict[str, Any]] = []
         self.hidden = False  # whether something that is not measured may hold bodies
         contacts = not model.opt.disableflags & (DISABLED.mjDSBL_CONTACT | DISABLED.mjDSBL_CONSTRAINT)
         self.paired = list(zip(model.pair_geom1.tolist(), model.pair_geom2.tolist())) if contacts else []
@@ -108,6 +110,7 @@ class _Describer:
                     "filters": filters,
                     "apart": self._apart(),
                     "paired": [[pieces.index(a), pieces.index(b)] for a, b in self.paired if {a, b} <= {*pieces}],
+                    "limits": self.limits,
                     "acted_on": [members[k].name for k in sorted(acted_on)],
                     "conserves": forces.conserves,
                     "unmeasured": [text[:500] for text in dict.fromkeys([*self.unmeasured, *forces.unmeasured])],
@@ -314,6 +317,10 @@ class _Describer:
                 "anchor_a": own.point(anchor),
                 "anchor_b": anchor.tolist() if parent is None else _Frame(made[parent][0]).point(anchor),
             }
+            if kind != "ball" and model.jnt_limited[first] and not model.opt.disableflags & NO_LIMITS:
+                low, high = model.jnt_range[first].tolist()
+                start = float(self.data.qpos[model.jnt_qposadr[first]])
+                self.limits.append({"joint": found["name"], "low": low, "high": high, "start": start})
             yield found if kind == "ball" else {**found, "axis": own.vector(axis)}
 
     def _kind(self, joints: list[int]) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios.scene import SpatialScene, same_data
-from validation.engines.engine import DeclinedError, ModelError, SettingError, Settings, Value
+from validation.engines.engine import DeclinedError, ModelError, Settings, Value
 from validation.engines.mujoco.description import describe
 from validation.engines.mujoco.loading import started
 from validation.engines.mujoco.reading import (
@@ -37,6 +37,8 @@ KINDS: Mapping[str, Any] = {
 }
 PREFIX = {"integrator": "mjINT_", "solver": "mjSOL_", "cone": "mjCONE_", "jacobian": "mjJAC_"}
 SWITCHES = {"islands": "ISLAND", "multiccd": "MULTICCD"}
+NUMBERS = ("impratio", "iterations", "ls_iterations", "tolerance", "noslip_iterations", "ccd_tolerance")
+SET_IN_MODELS = frozenset((*KINDS, *SWITCHES, *NUMBERS))
 OWN_STATES = {"na": "act", "nhistory": "history", "npluginstate": "plugin_state", "nplastic": "plastic"}
 """Sizes in mjModel of what a step depends on and poses do not give, and what mjData calls it."""
 
@@ -165,7 +167,7 @@ _STATE = ("position", "orientation", "velocity", "spin")
 
 
 def set_options(model: Any, dt: float, settings: Settings) -> None:
-    """The options of the model, but for those that are asked for. Raises SettingError."""
+    """The options of the model, but for those that are asked for, of SET_IN_MODELS."""
     if dt != model.opt.timestep:
         model.opt.timestep = dt
     for name, value in settings.items():
@@ -174,10 +176,8 @@ def set_options(model: Any, dt: float, settings: Settings) -> None:
             setattr(model.opt, name, next(int(v) for k, v in KINDS[name].__members__.items() if k.casefold() == wanted))
         elif name in SWITCHES:
             _switch(model.opt, SWITCHES[name], bool(value))
-        elif hasattr(model.opt, name):
-            setattr(model.opt, name, value)
         else:
-            raise SettingError(f"mujoco:{name}: a model has its own; allowed: the options that mjOption has")
+            setattr(model.opt, name, value)
 
 
 def _switch(option: Any, name: str, on: bool) -> None:

@@ -72,7 +72,15 @@ def _of_joints(model: Any) -> Iterator[Row]:
         joints = np.unique(joint_of[which]).tolist()
         if joints and not off:
             bodies = {body for j in joints for body in _both_sides(model, int(model.jnt_bodyid[j]))}
-            yield bodies, takes_only, _named(model, OBJECT.mjOBJ_JOINT, joints, f"{what} of joints")
+            if what == "limits":
+                joints = [j for j in joints if not _is_single(model, j)]
+            yield bodies, takes_only, _named(model, OBJECT.mjOBJ_JOINT, joints, f"{what} of joints") if joints else ""
+
+
+def _is_single(model: Any, joint: int) -> bool:
+    """A hinge or slider that alone moves its body: where it is follows from poses."""
+    kinds = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
+    return int(model.body_jntnum[model.jnt_bodyid[joint]]) == 1 and int(model.jnt_type[joint]) in kinds
 
 
 def _both_sides(model: Any, body: int) -> set[int]:
