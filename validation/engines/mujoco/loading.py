@@ -28,7 +28,7 @@ def load(model: Model) -> Any:
     made = _compiled_anew(model)
     if stored is not None:
         fresh = stored.with_suffix(f".{os.getpid()}")
-        mujoco.mj_saveModel(made, str(fresh))
+        mujoco.mj_saveModel(made, str(fresh), None)  # releases before 3.2 want all three
         fresh.replace(stored)  # whole or not at all
     return made
 
