@@ -33,6 +33,7 @@ COMMANDS = {
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",
     "queries": "Ask an engine for contacts and distances of two shapes in thousands of poses, and check them.",
+    "passport": "What an engine's bits depend on: processes, threads, the processor, the order of bodies.",
     "finds": "List what fuzzing found, and replay it.",
     "dashboard": "Open the dashboard in a browser.",
     "play": "Play with a scenario in a browser: change it, run it on several engines, pull at it.",

@@ -80,7 +80,7 @@ def plan_cases(pool: Executor, requests: Sequence[Request]) -> list[Plan]:
             {
                 "scene": texts[id(r.scenario)],
                 "dt": r.dt,
-                "profile": _profile(r, hellos[word]),
+                "profile": profile_of(r, hellos[word]),
                 "overrides": dict(r.engine.overrides),
             }
             for r in group
@@ -125,7 +125,8 @@ def hello_of(pool: Executor, choice: EngineChoice) -> dict[str, Any]:
     return engine_remotes(pool, {choice.word})[choice.word].hello or {}
 
 
-def _profile(request: Request, hello: dict[str, Any]) -> str:
+def profile_of(request: Request, hello: dict[str, Any]) -> str:
+    """The name of the profile that it is run with; `hello`: what the engine's server says of it."""
     if getattr(request.scenario.scene, "native", None) is not None:  # it has its own options, whatever is asked for
         return "default"
     known = hello.get("profiles", ["fair"])
@@ -139,7 +140,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
             scenario=scenario.name,
             given=json.dumps(scenario.given, sort_keys=True),
             engine=request.engine.name,
-            profile=_profile(request, hello),
+            profile=profile_of(request, hello),
             dt=request.dt,
             platform=platform_class(),
             alias=request.alias,
