@@ -221,7 +221,6 @@ NAMED = {
         "",
         "limits of joints: j",
     ),
-    "connect": (FREE, equality("<connect name='c' body1='ball' anchor='0 0 0'/>"), "equality (connect) opens: c"),
     "weld": (FREE, equality("<weld name='w' body1='ball'/>"), "equality (weld) opens: w"),
     "joint equality": (arm(), equality("<joint joint1='hinge'/>"), "equality (joint) opens"),
     "gravity compensation": (
@@ -233,6 +232,34 @@ NAMED = {
     "height field": ("<geom name='land' type='hfield' hfield='h'/>" + FREE, FIELD, "geom land: a height field"),
     "medium": (FREE, "<option density='1000' viscosity='1'/>", "the medium"),
 }
+
+
+@pytest.mark.parametrize("other", ["", "body2='arm'", "site"])
+def test_a_connection_is_a_joint_that_opens_as_far_as_the_points_part(other: str) -> None:
+    """A ball hung from the world, or from an arm, beside where the engine's own coordinates have both points."""
+    text = f"<connect name='c' body1='ball' anchor='0.3 0 0' {other}/>"
+    ends = "<site name='low' pos='0.3 0 0'/>", "<site name='top' pos='0.3 0 0.8'/>"
+    if other == "site":
+        text = "<connect name='c' site1='low' site2='top'/>"
+    body = BALL.format(z=0.8, more=ends[0]) + ends[1] + arm("damping='0.5'")
+    model = model_of(body, more=equality(text))
+    scene = scene_of(model)
+    (joint,) = [one for one in scene.joints if one.name == "c"]
+    assert (joint.kind, joint.a, joint.b) == ("ball", "ball", "arm" if other.startswith("body2") else None)
+    assert "equality" not in unmeasured(scene)
+    motion = motion_of(scene)
+    alone = mujoco.MjModel.from_xml_string(model.files[0].content().decode())
+    data, widest = mujoco.MjData(alone), 0.0
+    first = mujoco.MjData(alone)
+    mujoco.mj_kinematics(alone, first)
+    of_arm = first.xmat[2].reshape(3, 3).T @ (np.array([0.3, 0.0, 0.8]) - first.xpos[2])
+    for _ in range(500):
+        mujoco.mj_step(alone, data)
+        mujoco.mj_kinematics(alone, data)
+        there = data.xpos[2] + data.xmat[2].reshape(3, 3) @ of_arm if other.startswith("body2") else (0.3, 0.0, 0.8)
+        widest = max(widest, float(np.linalg.norm(data.site("low").xpos - there)))
+    values, outcomes = measured(scene, motion)
+    assert values["joint_gap"] == pytest.approx(widest, rel=0.02) and widest > 1e-5 and not wrong(outcomes)
 
 
 @pytest.mark.parametrize("feature", NAMED)

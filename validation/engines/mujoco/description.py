@@ -27,10 +27,11 @@ from scenarios.shapes import MOST_CORNERS
 from validation.engines.engine import ModelError
 from validation.engines.mujoco.geoms import SAME_POINT, corners_of, inertia_box, piece_of, shape_of
 from validation.engines.mujoco.loading import load, started
-from validation.engines.mujoco.unmeasured import forces_of
+from validation.engines.mujoco.unmeasured import connected_ends, connections, forces_of
 
 GEOM, JOINT, DISABLED, ENABLED = mujoco.mjtGeom, mujoco.mjtJoint, mujoco.mjtDisableBit, mujoco.mjtEnableBit
 NO_LIMITS = DISABLED.mjDSBL_LIMIT | DISABLED.mjDSBL_CONSTRAINT
+SHORT = {"joint": "jnt", "equality": "eq"}
 DEEP = 0.05  # of the width of the thinner: a deeper overlap at the start is named
 DIAGONAL = 1e-9  # of the trace: a smaller product of inertia is round-off
 UNNAMED = re.compile(r"[^\w .:+/#\-]")
@@ -102,7 +103,10 @@ class _Describer:
                 "gravity": self._gravity(),
                 "bodies": [body for body, _, _ in made],
                 "boundaries": boundaries,
-                "joints": [*self._joints(members, made, number, acted_on)],
+                "joints": [
+                    *self._joints(members, made, number, acted_on),
+                    *self._connections([body for body, _, _ in made], number),
+                ],
                 "contact": {"friction_rule": "max"},
                 "native": {
                     "model": given.without_data().model_dump(),
@@ -323,6 +327,26 @@ class _Describer:
                 self.limits.append({"joint": found["name"], "low": low, "high": high, "start": start})
             yield found if kind == "ball" else {**found, "axis": own.vector(axis)}
 
+    def _connections(self, bodies: list[dict[str, Any]], number: dict[int, int]) -> Iterator[dict[str, Any]]:
+        """Equalities that make two points one: each a ball, whose anchors part as the engine lets them."""
+        for k in connections(self.model):
+            ends = connected_ends(self.model, self.data, k)
+            known = [(number.get(body), point) for body, point in ends]
+            free = [(i, point) for i, point in known if i is not None and not bodies[i].get("fixed")]
+            if not free or known[0][0] == known[1][0]:
+                continue
+            i, anchor = free[0]
+            j, other = known[1] if known[0][0] == i else known[0]
+            fixed = j is None or bodies[j].get("fixed")
+            yield {
+                "kind": "ball",
+                "name": self._name(self._title("equality", k)),
+                "a": bodies[i]["name"],
+                "b": None if j is None or fixed else bodies[j]["name"],
+                "anchor_a": _Frame(bodies[i]).point(anchor),
+                "anchor_b": other.tolist() if j is None or fixed else _Frame(bodies[j]).point(other),
+            }
+
     def _kind(self, joints: list[int]) -> str | None:
         """What a scene has for the joints of one body; hinges at one point are a ball that turns less freely."""
         model = self.model
@@ -341,7 +365,7 @@ class _Describer:
         return [0.0, 0.0, 0.0] if off else model.opt.gravity.tolist()
 
     def _title(self, kind: str, number: int) -> str:
-        return getattr(self.model, kind if kind != "joint" else "jnt")(number).name or f"{kind} {number}"
+        return getattr(self.model, SHORT.get(kind, kind))(number).name or f"{kind} {number}"
 
     def _name(self, text: str) -> str:
         """As a scene may have it, and none twice."""

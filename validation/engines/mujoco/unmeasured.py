@@ -8,6 +8,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
+from reference_engine.dense import mul
+
 EQUALITY, DISABLED, WRAP, OBJECT = mujoco.mjtEq, mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtObj
 MOST_NAMES = 8  # in one line
 
@@ -115,16 +118,36 @@ def _of_tendons(model: Any) -> Iterator[Row]:
     yield bodies - {0}, not springs, text
 
 
+def _active(model: Any) -> list[int]:
+    """Equalities that act at the start."""
+    flags = getattr(model, "eq_active0", getattr(model, "eq_active", None))
+    return [] if _is_off(model, "EQUALITY", "CONSTRAINT") else np.flatnonzero(np.asarray(flags)).tolist()
+
+
+def connections(model: Any) -> list[int]:
+    return [k for k in _active(model) if int(model.eq_type[k]) == EQUALITY.mjEQ_CONNECT]
+
+
+def connected_ends(model: Any, data: Any, k: int) -> list[tuple[int, Array]]:
+    """Both bodies that a connection ties, and the points of the world at which it does, m."""
+    ids = int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
+    if _is_of_sites(model, k):
+        return [(int(model.site_bodyid[site]), data.site_xpos[site].copy()) for site in ids]
+    anchors = model.eq_data[k].reshape(-1)[:6].reshape(2, 3)
+    bodies = [max(one, 0) for one in ids]  # no second one is the world
+    return [(i, data.xpos[i] + mul(data.xmat[i].reshape(3, 3), anchor)) for i, anchor in zip(bodies, anchors)]
+
+
+def _is_of_sites(model: Any, k: int) -> bool:
+    return hasattr(model, "eq_objtype") and int(model.eq_objtype[k]) == OBJECT.mjOBJ_SITE
+
+
 def _of_equalities(model: Any) -> Iterator[Row]:
-    active = getattr(model, "eq_active0", getattr(model, "eq_active", None))
-    if _is_off(model, "EQUALITY", "CONSTRAINT"):
-        return
-    for k in np.flatnonzero(np.asarray(active)).tolist():
+    for k in _active(model):
         kind, a, b = int(model.eq_type[k]), int(model.eq_obj1id[k]), int(model.eq_obj2id[k])
         bodies: set[int] = set()
         if kind in (EQUALITY.mjEQ_CONNECT, EQUALITY.mjEQ_WELD):
-            sites = hasattr(model, "eq_objtype") and int(model.eq_objtype[k]) == OBJECT.mjOBJ_SITE
-            ends = [int(model.site_bodyid[one]) if sites else one for one in (a, b) if one >= 0]
+            ends = [int(model.site_bodyid[one]) if _is_of_sites(model, k) else one for one in (a, b) if one >= 0]
             bodies = {int(model.body_weldid[one]) for one in ends} - {0}
         elif kind == EQUALITY.mjEQ_JOINT:
             for one in (a, b):
@@ -133,7 +156,8 @@ def _of_equalities(model: Any) -> Iterator[Row]:
             bodies = _treed(model)
         name = EQUALITY(kind).name.removeprefix("mjEQ_").lower()
         text = _named(model, OBJECT.mjOBJ_EQUALITY, [k], f"how far an equality ({name}) opens")
-        yield bodies, kind == EQUALITY.mjEQ_CONNECT, text
+        connects = kind == EQUALITY.mjEQ_CONNECT  # which is measured as a joint
+        yield bodies, connects, "" if connects else text
 
 
 def _of_bodies(model: Any) -> Iterator[Row]:
