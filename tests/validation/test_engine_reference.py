@@ -346,6 +346,25 @@ def test_a_shape_that_it_gets_wrong_turns_the_metric_red(monkeypatch):
     assert values(what, simulated(Reference(), what))["penetration_max"] == pytest.approx(0.005, abs=1e-12)
 
 
+BITS = {
+    ("pile:n=10", "fair"): "2e5dbf6bdf49",
+    ("pile:n=10", "default"): "864651f15d39",
+    ("chain", "fair"): "3aa5e4d7f199",
+    ("ellipsoids-in-sphere:friction=0.4", "fair"): "45f4a4931f1c",
+    ("three-ellipsoids", "default"): "cbee42edb8cd",
+    ("compliant-bounce", "default"): "f27a1aebaddb",
+}
+"""The first twelve digits of the hash of each motion. An edit that moves one is marked **[results]** in CHANGELOG.md,
+which says why; `ci/recorded/moved.json` has the cases of the canonical suite."""
+
+
+@pytest.mark.parametrize(("name", "profile"), BITS)
+def test_motions_have_the_bits_that_they_had(name: str, profile: str) -> None:
+    scene = scenario_of(name).scene
+    motion = Reference().simulate(scene, 1 / 240, resolve_settings(Reference(), profile, {}, scene, 1 / 240))
+    assert motion.state_hash[:12] == BITS[name, profile]
+
+
 @pytest.mark.slow
 def test_the_canonical_pile_runs_to_its_end() -> None:
     """58,000 impacts, most of which accumulate: what lets bounces go must not make events without end."""
