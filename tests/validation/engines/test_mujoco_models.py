@@ -145,6 +145,14 @@ def test_which_bodies_collide_is_the_model_s_affair() -> None:
             assert values["penetration_max"] == pytest.approx(0.05, abs=1e-12)
 
 
+def test_a_pair_has_its_own_friction() -> None:
+    more = "<contact><pair geom1='ground' geom2='ball' friction='3 3 0 0 0'/></contact>"
+    ball = BALL.format(z=0.1, more="").replace("<geom ", "<geom name='ball' friction='0.2' ")
+    scene = scene_of(model_of(PLANE + ball, more=more))
+    assert scene.bodies[0].friction == 0.2
+    assert scene.pair_law(scene.bodies[0], scene.boundaries[0]) == (3.0, 0.0)
+
+
 def test_what_hangs_on_one_another_passes_through_where_mujoco_says_so() -> None:
     child = "<body name='child'><joint type='hinge' axis='0 1 0'/><geom type='sphere' size='0.1'/></body>"
     for flag, number in (("enable", 0), ("disable", 1)):
@@ -305,7 +313,7 @@ def test_how_far_joints_go_beyond_their_limits_is_measured_by_poses(
 def test_energy_is_not_measured_where_forces_that_the_scene_has_not_store_or_add_it(feature: str) -> None:
     body, more, _ = NAMED[feature]
     values, _ = measured(scene := scene_of(model_of(body, more=more)), motion_of(scene))
-    assert "energy_gain" not in values and "energy_drift" not in values
+    assert "energy_gain" not in values and "energy_drift" not in values and "energy: " in unmeasured(scene)
 
 
 def test_gravity_compensation_keeps_a_ball_where_it_is_and_it_does_not_hang() -> None:

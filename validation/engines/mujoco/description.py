@@ -25,7 +25,16 @@ from scenarios.native import Model
 from scenarios.scene import SpatialScene, parse_scene
 from scenarios.shapes import MOST_CORNERS
 from validation.engines.engine import ModelError
-from validation.engines.mujoco.geoms import SAME_POINT, corners_of, inertia_box, piece_of, shape_of
+from validation.engines.mujoco.geoms import (
+    SAME_POINT,
+    BodyFrame,
+    corners_of,
+    friction_of,
+    inertia_box,
+    pair_laws,
+    piece_of,
+    shape_of,
+)
 from validation.engines.mujoco.loading import load, started
 from validation.engines.mujoco.unmeasured import connected_ends, connections, forces_of
 
@@ -92,6 +101,8 @@ class _Describer:
         filters = [[self._filter(one, geom) for geom in one.geoms or [-1]] for one in members]
         filters += [[self._filter(None, geom)] for geom in planes]
         forces = forces_of(model)
+        named = {geom: body for one, (body, _, _) in zip(members, made) for geom in one.geoms}
+        named |= dict(zip(planes, boundaries))
         number = {body: k for k, one in enumerate(members) for body in one.bodies}
         acting = set(number) if self.hidden else forces.bodies
         acted_on = {number[body] for body in acting if body in number and not members[number[body]].fixed}
@@ -107,7 +118,7 @@ class _Describer:
                     *self._joints(members, made, number, acted_on),
                     *self._connections([body for body, _, _ in made], number),
                 ],
-                "contact": {"friction_rule": "max"},
+                "contact": {"friction_rule": "max", "pairs": pair_laws(model, self.paired, named)},
                 "native": {
                     "model": given.without_data().model_dump(),
                     "step": float(model.opt.timestep),
@@ -194,7 +205,7 @@ class _Describer:
         body: dict[str, Any] = {
             "name": one.name,
             "shape": shape_of(pieces) if pieces else inertia_box(total, moments),
-            "friction": max((float(model.geom_friction[geom, 0]) for geom in one.geoms), default=0.0),
+            "friction": max((friction_of(model, geom) for geom in one.geoms), default=0.0),
             "position": position.tolist(),
             "orientation": orientation.tolist(),
         }
@@ -251,7 +262,7 @@ class _Describer:
             "name": self._name(self._title("geom", geom)),
             "point": data.geom_xpos[geom].tolist(),
             "normal": data.geom_xmat[geom].reshape(3, 3)[:, 2].tolist(),
-            "friction": float(self.model.geom_friction[geom, 0]),
+            "friction": friction_of(self.model, geom),
         }
 
     # --- which pieces collide -----------------------------------------------------------------------------
@@ -312,14 +323,14 @@ class _Describer:
                 acted_on |= {k} if parent is None else {k, parent}
                 continue
             anchor, axis = self.data.xanchor[first], self.data.xaxis[first]
-            own, (body, _, _) = _Frame(made[k][0]), made[k]
+            own, (body, _, _) = BodyFrame(made[k][0]), made[k]
             found = {
                 "kind": kind,
                 "name": self._name(self._title("joint", first)),
                 "a": body["name"],
                 "b": None if parent is None else members[parent].name,
                 "anchor_a": own.point(anchor),
-                "anchor_b": anchor.tolist() if parent is None else _Frame(made[parent][0]).point(anchor),
+                "anchor_b": anchor.tolist() if parent is None else BodyFrame(made[parent][0]).point(anchor),
             }
             if kind != "ball" and model.jnt_limited[first] and not model.opt.disableflags & NO_LIMITS:
                 low, high = model.jnt_range[first].tolist()
@@ -343,8 +354,8 @@ class _Describer:
                 "name": self._name(self._title("equality", k)),
                 "a": bodies[i]["name"],
                 "b": None if j is None or fixed else bodies[j]["name"],
-                "anchor_a": _Frame(bodies[i]).point(anchor),
-                "anchor_b": other.tolist() if j is None or fixed else _Frame(bodies[j]).point(other),
+                "anchor_a": BodyFrame(bodies[i]).point(anchor),
+                "anchor_b": other.tolist() if j is None or fixed else BodyFrame(bodies[j]).point(other),
             }
 
     def _kind(self, joints: list[int]) -> str | None:
@@ -384,16 +395,3 @@ def _with_overlaps(scene: SpatialScene, found: dict[tuple[int, int], float]) -> 
     lines = [f"{names[a]} and {names[b]}, which start in one another by {depth:.2g} m" for (a, b), depth in deep]
     given = {"overlap": max(found.values()), "unmeasured": (*scene.native.unmeasured, *lines)}
     return scene.model_copy(update={"native": scene.native.model_copy(update=given)})
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """Of a described body."""
-
-    body: dict[str, Any]
-
-    def vector(self, of_world: Array) -> list[float]:
-        return mul(of_world, mass.rotation_matrix(self.body["orientation"])).tolist()
-
-    def point(self, of_world: Array) -> list[float]:
-        return self.vector(of_world - np.array(self.body["position"]))

@@ -1,5 +1,6 @@
 """Geoms of a model as the shapes that a scene has."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
@@ -7,12 +8,26 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
-from scenarios import frames
+from scenarios import frames, mass
 from scenarios.fields import MIN_SIZE
 
 GEOM = mujoco.mjtGeom
 SAME_POINT = 1e-9  # m
+MOST_FRICTION = 1e3  # as scenes have it
 THINNEST = 1e3 * MIN_SIZE  # m, edge of the box of an inertia
+
+
+@dataclass(frozen=True, slots=True)
+class BodyFrame:
+    """Of a described body."""
+
+    body: dict[str, Any]
+
+    def vector(self, of_world: Array) -> list[float]:
+        return mul(of_world, mass.rotation_matrix(self.body["orientation"])).tolist()
+
+    def point(self, of_world: Array) -> list[float]:
+        return self.vector(of_world - np.array(self.body["position"]))
 
 
 def corners_of(model: Any, geom: int) -> Array:
@@ -63,3 +78,22 @@ def inertia_box(total: float, moments: Array) -> dict[str, Any]:
     squares = 6.0 / total * (moments.sum() - 2.0 * moments)
     edges = np.maximum(np.sqrt(np.maximum(squares, 0.0)), THINNEST)
     return {"kind": "box", "size": edges.tolist()}
+
+
+def friction_of(model: Any, geom: int) -> float:
+    """Coefficient of sliding of a geom; of two that meet MuJoCo takes the larger, or that of the higher priority."""
+    overridden = model.opt.enableflags & int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+    values = model.opt.o_friction if overridden else model.geom_friction[geom]
+    return min(float(values[0]), MOST_FRICTION)
+
+
+def pair_laws(model: Any, paired: list[tuple[int, int]], named: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of members with geoms that the model pairs: no less friction than any of their geoms may have. `named`: of each
+    geom the member that it is of."""
+    found: dict[tuple[str, str], float] = {}
+    for k, (one, other) in enumerate(paired):
+        if one in named and other in named and named[one]["name"] != named[other]["name"]:
+            a, b = sorted((named[one], named[other]), key=lambda member: str(member["name"]))
+            own = max(a["friction"], b["friction"], min(float(model.pair_friction[k, 0]), MOST_FRICTION))
+            found[a["name"], b["name"]] = max(own, found.get((a["name"], b["name"]), 0.0))
+    return [{"a": a, "b": b, "friction": friction} for (a, b), friction in found.items()]

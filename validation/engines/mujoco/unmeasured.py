@@ -25,10 +25,16 @@ class Forces:
 def forces_of(model: Any) -> Forces:
     rows = [*_of_joints(model), *_of_actuators(model), *_of_tendons(model), *_of_equalities(model), *_of_bodies(model)]
     rows += [*_of_everything(model)]
+    conserves = all(takes_only for _, takes_only, _ in rows)
+    named = [text for _, _, text in rows if text]
+    if not conserves:
+        named.append("energy: some of these forces, or connections, add or store it")
     return Forces(
         bodies=frozenset(body for bodies, _, _ in rows for body in bodies),
-        conserves=all(takes_only for _, takes_only, _ in rows),
-        unmeasured=tuple(text for _, _, text in rows if text),
+        conserves=conserves,
+        unmeasured=tuple(
+            named if conserves else [*named, "energy: some of these forces, or connections, add or store it"]
+        ),
     )
 
 
@@ -157,7 +163,7 @@ def _of_equalities(model: Any) -> Iterator[Row]:
         name = EQUALITY(kind).name.removeprefix("mjEQ_").lower()
         text = _named(model, OBJECT.mjOBJ_EQUALITY, [k], f"how far an equality ({name}) opens")
         connects = kind == EQUALITY.mjEQ_CONNECT  # which is measured as a joint
-        yield bodies, connects, "" if connects else text
+        yield bodies, False, "" if connects else text
 
 
 def _of_bodies(model: Any) -> Iterator[Row]:
