@@ -243,15 +243,18 @@ class Runs(Database):
             return True
 
     def labelled_scene(self, label: str) -> tuple[str, Scene]:
-        """Name and scene of a scene file that was run, by the label of its cases."""
-        query = select(models.Case.scenario, models.Case.scene_hash).where(models.Case.label == label).distinct()
+        """Name and scene of a scene file or a model that was run, by the label of its cases; of a model that releases
+        describe otherwise the latest description."""
+        Case = models.Case
+        query = select(Case.scenario, Case.parameters, Case.scene_hash, func.max(Case.id).label("latest"))
+        query = query.where(Case.label == label).group_by(Case.scenario, Case.parameters, Case.scene_hash)
         with self._reading() as connection:
-            found = connection.execute(query).all()
-        if len(found) != 1:
-            what = "no scene" if not found else f"{len(found)} scenes"
+            found = sorted(connection.execute(query).all(), key=lambda row: row.latest)
+        contents = {(row.scenario, row.parameters) for row in found}
+        if len(contents) != 1:
+            what = "no scene" if not found else f"{len(contents)} scenes"
             raise StoreError(f"{label}: {what} of this name and content in {self.name}; give the path of its file")
-        name, scene_hash = found[0]
-        return name, self.scene(scene_hash)
+        return found[-1].scenario, self.scene(found[-1].scene_hash)
 
 
 # --- within a transaction: writing --------------------------------------------------------------------------------

@@ -139,7 +139,10 @@ def test_a_scene_file_is_found_by_the_label_of_its_cases(store: Store) -> None:
         store.begin_run(info(), [first], [given])
     assert store.labelled_scene(label) == ("s.json", given)
     other = scene(height=3.0)
-    store.begin_run(info(), [dataclasses.replace(first, scene_hash=content_hash(other))], [other])
+    again = dataclasses.replace(first, scene_hash=content_hash(other))
+    store.begin_run(info(), [again], [other])
+    assert store.labelled_scene(label) == ("s.json", other), "a model is described otherwise by another release"
+    store.begin_run(info(), [dataclasses.replace(again, parameters='{"content": "0a1b2c3dff"}')], [other])
     with pytest.raises(StoreError, match="2 scenes of this name and content"):
         store.labelled_scene(label)
 
