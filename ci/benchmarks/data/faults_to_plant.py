@@ -96,4 +96,40 @@ FAULTS = (
         old="    separation, best, nearest = -np.inf, p0, q0\n    for i in range(p0, p1):\n",
         new="    separation, best, nearest = -np.inf, p0, q0\n    for i in range(p0 + 1, p1):\n",
     ),
+    Planted(
+        name="momentum of a spin half-way",
+        file="reference_engine/heaps/loop.py",
+        old="momentum_of(now.orientation, scene.inertia, bodies.twist, i, flow.momentum)",
+        new="momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)",
+    ),
+    Planted(
+        name="sign of the gyroscopic torque",
+        file="reference_engine/multibody/dynamics.py",
+        old="        torque -= np.stack(",
+        new="        torque += np.stack(",
+    ),
+    Planted(
+        name="damping that drives",
+        file="reference_engine/compliant/contacts.py",
+        old="elastic * (1.0 - damping * separation_speed)",
+        new="elastic * (1.0 + damping * separation_speed)",
+    ),
+    Planted(
+        name="spin's energy in world axes",
+        file="validation/metrics/energy.py",
+        old="    body_spin = to_body_axes(o.trajectory.orientation, spin)\n",
+        new="    body_spin = spin\n",
+    ),
+    Planted(
+        name="sign of reported friction",
+        file="reference_engine/planar/log.py",
+        old="log.contact[row, col.FRICTION_FORCE] = work.force[k, 1]",
+        new="log.contact[row, col.FRICTION_FORCE] = -work.force[k, 1]",
+    ),
+    Planted(
+        name="sign of Euler's equations",
+        file="reference_engine/spatial/flights.py",
+        old="np.cross(inertia * own, own) / inertia",
+        new="np.cross(own, inertia * own) / inertia",
+    ),
 )
