@@ -193,6 +193,7 @@ def test_a_model_runs_on_engines_that_load_it(tmp_path: Path) -> None:
     assert idle.returncode == 2 and "--from: is of models, and none is given" in idle.stderr
 
 
+@pytest.mark.slow
 def test_settings_of_a_model_are_compared(tmp_path: Path) -> None:
     write(tmp_path, model=DRIVEN)
     done = upright("compare", "mujoco", "mujoco:integrator=rk4", "model.xml", "--duration", "0.5", folder=tmp_path)
