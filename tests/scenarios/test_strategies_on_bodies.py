@@ -1,34 +1,25 @@
 """Arrangements on a fixed body: valid, in contact with it where they stood on the plane; what is sunk is near its way
 out."""
 
-import functools
 import json
 from random import Random
 
 import hypothesis
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from scenarios.scene import Scene, content_hash, parse_scene, write_scene
 from scenarios.strategies.allowed import Allowed
 from scenarios.strategies.probes import allowed_by, arrangements, probes, swarm
 from scenarios.strategies.spatial import SHAPES
-from tests.effort import tries
+from tests.scenarios.arranged import ROUND_OFF, SEARCH, SMALL, drawn
 from tests.scenarios.start_gaps import start_gaps
 
 PLANE, SPACE = (allowed_by([*probes()], space) for space in ("planar", "spatial"))
 ON_BODIES = [(SPACE, "lying"), (SPACE, "on a body"), (SPACE, "sunk"), (PLANE, "on a body"), (PLANE, "sunk")]
 EACH = [pytest.param(allowed, name, id=f"{allowed.space} {name}") for allowed, name in ON_BODIES]
-SMALL = settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SEARCH = settings(max_examples=1000, deadline=None, phases=(Phase.generate,), database=None)
-ROUND_OFF = 1e-9  # m
-
-
-@functools.cache
-def drawn(allowed: Allowed, name: str) -> st.SearchStrategy[Scene]:
-    return arrangements(allowed)[name]
 
 
 @pytest.mark.parametrize(("allowed", "name"), EACH)

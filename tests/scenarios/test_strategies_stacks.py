@@ -1,6 +1,5 @@
 """Arrangements that are exact by construction: valid, in contact, never overlapping, simple once shrunk."""
 
-import functools
 import json
 import math
 from random import Random
@@ -8,7 +7,7 @@ from random import Random
 import hypothesis
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
 
@@ -17,7 +16,7 @@ from scenarios.mass import bounding_radius
 from scenarios.scene import Scene, content_hash, parse_scene, write_scene
 from scenarios.strategies.allowed import Allowed
 from scenarios.strategies.probes import arrangements
-from tests.effort import tries
+from tests.scenarios.arranged import ROUND_OFF, SEARCH, SMALL, drawn
 from tests.scenarios.start_gaps import start_gaps
 
 PLANE = Allowed(space="planar", shapes=frozenset({"polygon", "disc"}), boundaries=frozenset({"half-plane", "bowl"}))
@@ -28,14 +27,6 @@ SPACE = Allowed(
 )
 NAMES = ("tower", "incline", "row", "walls", "pyramid", "poised", "container")
 EACH = [pytest.param(allowed, name, id=f"{allowed.space} {name}") for allowed in (PLANE, SPACE) for name in NAMES]
-SMALL = settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-SEARCH = settings(max_examples=1000, deadline=None, phases=(Phase.generate,), database=None)
-ROUND_OFF = 1e-9  # m
-
-
-@functools.cache
-def drawn(allowed: Allowed, name: str) -> st.SearchStrategy[Scene]:
-    return arrangements(allowed)[name]
 
 
 @pytest.mark.parametrize(("allowed", "name"), EACH)

@@ -17,7 +17,7 @@ class Compared:
 
     scene: str  # its label
     same: bool | None  # None: not tried
-    why: str = ""  # not tried
+    why: str = ""  # it is not tried; or what became of it, where it has no motion
     first: float = 0.0  # s, where a bit differs
     apart: float | None = None  # m, at most, of the fastest points of a body; None: not known
 

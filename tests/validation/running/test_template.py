@@ -108,7 +108,7 @@ def test_a_server_whose_template_dies_before_it_is_forked_is_started_again() -> 
         os.kill(pool._template._process.pid, signal.SIGKILL)
         greeted(pool, remote)
     ended = [one for one in psutil.Process().children() if one.status() == psutil.STATUS_ZOMBIE]
-    assert not ended, "what was forked and never told of"
+    assert not ended, "what was forked and nobody heard of"
 
 
 @pytest.mark.parametrize(

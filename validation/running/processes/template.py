@@ -190,7 +190,7 @@ def main() -> None:
         known, make_known = os.pipe()
         between = os.fork()
         if between == 0:
-            os.setpgid(0, 0)  # PARENT waits for orphans of other groups than its own: for what it is never told of
+            os.setpgid(0, 0)  # PARENT waits for orphans of other groups than its own: also for what it never heard of
             between = os.getpid()
             if pid := os.fork():
                 os.write(writable, str(pid).encode())
