@@ -8,8 +8,6 @@ the box of its inertia for a shape.
 
 from __future__ import annotations
 
-import math
-import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,25 +23,23 @@ from scenarios.native import Model
 from scenarios.scene import SpatialScene, parse_scene
 from scenarios.shapes import MOST_CORNERS
 from validation.engines.engine import ModelError
-from validation.engines.mujoco.geoms import (
-    SAME_POINT,
-    BodyFrame,
-    corners_of,
-    friction_of,
-    inertia_box,
-    pair_laws,
-    piece_of,
-    shape_of,
-)
+from validation.engines.mujoco.geoms import corners_of, friction_of, pair_laws, piece_of
 from validation.engines.mujoco.loading import load, started
 from validation.engines.mujoco.unmeasured import connected_ends, connections, forces_of
+from validation.engines.shared.description import (
+    SAME_POINT,
+    BodyFrame,
+    Names,
+    inertia_box,
+    principal,
+    shape_of,
+    welded_inertia,
+    with_overlaps,
+)
 
 GEOM, JOINT, DISABLED, ENABLED = mujoco.mjtGeom, mujoco.mjtJoint, mujoco.mjtDisableBit, mujoco.mjtEnableBit
 NO_LIMITS = DISABLED.mjDSBL_LIMIT | DISABLED.mjDSBL_CONSTRAINT
 SHORT = {"joint": "jnt", "equality": "eq"}
-DEEP = 0.05  # of the width of the thinner: a deeper overlap at the start is named
-DIAGONAL = 1e-9  # of the trace: a smaller product of inertia is round-off
-UNNAMED = re.compile(r"[^\w .:+/#\-]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +76,7 @@ class _Describer:
     def __init__(self, model: Any, data: Any) -> None:
         self.model, self.data = model, data
         mujoco.mj_kinematics(model, data)
-        self.names: dict[str, int] = defaultdict(int)
+        self.names = Names()
         self.unmeasured: list[str] = []
         self.limits: list[dict[str, Any]] = []
         self.hidden = False  # whether something that is not measured may hold bodies
@@ -138,7 +134,7 @@ class _Describer:
         for k, one in enumerate([*(one.geoms for one in members), *([geom] for geom in planes)]):
             member[one] = k
         return Described(
-            scene=_with_overlaps(scene, self._overlaps(member)),
+            scene=with_overlaps(scene, self._overlaps(member)),
             model=model,
             data=self.data,
             body=np.array([one.body for one in members], np.int64),
@@ -172,7 +168,7 @@ class _Describer:
                 found[int(weld[body]) or body].geoms.append(geom)
         members = [one for one in found.values() if one.geoms or not one.fixed]
         for one in members:
-            one.name = self._name(self._title("body", one.body))
+            one.name = self.names.name(self._title("body", one.body))
         return members, planes
 
     def _not_measured(self, geom: int) -> str:
@@ -197,7 +193,7 @@ class _Describer:
             centre, axes, total, moments = np.zeros(3), np.eye(3), 0.0, np.zeros(3)
         else:
             total, centre, tensor = self._inertia(one, origin, R)
-            moments, axes = self._principal(tensor)
+            moments, axes = principal(tensor)
         turn = np.array(frames.quaternion_of(axes))
         position = origin + mul(R, centre)
         orientation = np.array(frames.quaternion_product(data.xquat[one.body], turn))
@@ -218,32 +214,12 @@ class _Describer:
     def _inertia(self, one: _Member, origin: Array, R: Array) -> tuple[float, Array, Array]:
         """Mass, centre of mass and inertia about it of bodies that are welded together, in the frame of the first."""
         model, data = self.model, self.data
-        m = model.body_mass[one.bodies]
-        total = float(m.sum())
         if len(one.bodies) == 1:
             centres, turns = model.body_ipos[one.bodies], [mass.rotation_matrix(model.body_iquat[one.body])]
         else:
             centres = mul(data.xipos[one.bodies] - origin, R)
             turns = [mul(R.T, data.ximat[body].reshape(3, 3)) for body in one.bodies]
-        centre = mul(m, centres) / total if total > 0.0 else centres[0]
-        tensor: Array = np.zeros((3, 3))
-        for body, turn, at in zip(one.bodies, turns, centres):
-            arm = at - centre
-            tensor = tensor + mul(turn * model.body_inertia[body], turn.T)
-            tensor = tensor + model.body_mass[body] * (float(mul(arm, arm)) * np.eye(3) - np.outer(arm, arm))
-        return total, centre, tensor
-
-    def _principal(self, tensor: Array) -> tuple[Array, Array]:
-        moments = np.diag(tensor)
-        if float(np.max(np.abs(tensor - np.diag(moments)))) <= DIAGONAL * float(np.trace(tensor)):
-            axes = np.eye(3)
-        else:
-            moments, axes = frames.principal_axes(0.5 * (tensor + tensor.T))
-        largest = int(np.argmax(moments))
-        most = float(moments.sum() - moments[largest])
-        moments = moments.copy()
-        moments[largest] = min(moments[largest], most)  # a plate without thickness is beyond it by round-off
-        return moments, axes
+        return welded_inertia(model.body_mass[one.bodies], centres, turns, model.body_inertia[one.bodies])
 
     def _twist(self, body: int, point: Array) -> tuple[Array, Array]:
         """Spin, and velocity of a point of the body, at the start."""
@@ -259,7 +235,7 @@ class _Describer:
         data = self.data
         return {
             "kind": "half-space",
-            "name": self._name(self._title("geom", geom)),
+            "name": self.names.name(self._title("geom", geom)),
             "point": data.geom_xpos[geom].tolist(),
             "normal": data.geom_xmat[geom].reshape(3, 3)[:, 2].tolist(),
             "friction": friction_of(self.model, geom),
@@ -326,7 +302,7 @@ class _Describer:
             own, (body, _, _) = BodyFrame(made[k][0]), made[k]
             found = {
                 "kind": kind,
-                "name": self._name(self._title("joint", first)),
+                "name": self.names.name(self._title("joint", first)),
                 "a": body["name"],
                 "b": None if parent is None else members[parent].name,
                 "anchor_a": own.point(anchor),
@@ -351,7 +327,7 @@ class _Describer:
             fixed = j is None or bodies[j].get("fixed")
             yield {
                 "kind": "ball",
-                "name": self._name(self._title("equality", k)),
+                "name": self.names.name(self._title("equality", k)),
                 "a": bodies[i]["name"],
                 "b": None if j is None or fixed else bodies[j]["name"],
                 "anchor_a": BodyFrame(bodies[i]).point(anchor),
@@ -377,21 +353,3 @@ class _Describer:
 
     def _title(self, kind: str, number: int) -> str:
         return getattr(self.model, SHORT.get(kind, kind))(number).name or f"{kind} {number}"
-
-    def _name(self, text: str) -> str:
-        """As a scene may have it, and none twice."""
-        name = UNNAMED.sub("_", text)[:70]
-        self.names[name] += 1
-        return name if self.names[name] == 1 else self._name(f"{name} #{self.names[name]}")
-
-
-def _with_overlaps(scene: SpatialScene, found: dict[tuple[int, int], float]) -> SpatialScene:
-    """What starts deep in one another is named: whether it goes through one another is not judged."""
-    if not found or scene.native is None:
-        return scene
-    names = [member.name for member in (*scene.bodies, *scene.boundaries)]
-    widths = [mass.width(body.shape) for body in scene.bodies] + [math.inf] * len(scene.boundaries)
-    deep = [(pair, depth) for pair, depth in found.items() if depth > DEEP * min(widths[k] for k in pair)]
-    lines = [f"{names[a]} and {names[b]}, which start in one another by {depth:.2g} m" for (a, b), depth in deep]
-    given = {"overlap": max(found.values()), "unmeasured": (*scene.native.unmeasured, *lines)}
-    return scene.model_copy(update={"native": scene.native.model_copy(update=given)})

@@ -1,33 +1,16 @@
 """Geoms of a model as the shapes that a scene has."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.dense import mul, norm
-from scenarios import frames, mass
-from scenarios.fields import MIN_SIZE
+from reference_engine.dense import mul
+from scenarios import frames
+from validation.engines.shared.description import MOST_FRICTION
 
 GEOM = mujoco.mjtGeom
-SAME_POINT = 1e-9  # m
-MOST_FRICTION = 1e3  # as scenes have it
-THINNEST = 1e3 * MIN_SIZE  # m, edge of the box of an inertia
-
-
-@dataclass(frozen=True, slots=True)
-class BodyFrame:
-    """Of a described body."""
-
-    body: dict[str, Any]
-
-    def vector(self, of_world: Array) -> list[float]:
-        return mul(of_world, mass.rotation_matrix(self.body["orientation"])).tolist()
-
-    def point(self, of_world: Array) -> list[float]:
-        return self.vector(of_world - np.array(self.body["position"]))
 
 
 def corners_of(model: Any, geom: int) -> Array:
@@ -62,22 +45,6 @@ def piece_of(model: Any, data: Any, geom: int, position: Array, axes: Array) -> 
         case _:
             shape = {"kind": "convex-mesh", "points": corners_of(model, geom).tolist()}
     return {"shape": shape, "position": at.tolist(), "orientation": list(orientation)}
-
-
-def shape_of(pieces: list[dict[str, Any]]) -> dict[str, Any]:
-    """One shape in the body's own frame is that shape; a hull's own frame need not have its centre at the origin."""
-    if len(pieces) == 1 and pieces[0]["shape"]["kind"] != "convex-mesh":
-        x, q = np.array(pieces[0]["position"]), np.array(pieces[0]["orientation"])
-        if norm(x) <= SAME_POINT and norm(q[1:]) <= SAME_POINT:
-            return dict(pieces[0]["shape"])
-    return {"kind": "compound", "pieces": pieces}
-
-
-def inertia_box(total: float, moments: Array) -> dict[str, Any]:
-    """The box of uniform density with this inertia."""
-    squares = 6.0 / total * (moments.sum() - 2.0 * moments)
-    edges = np.maximum(np.sqrt(np.maximum(squares, 0.0)), THINNEST)
-    return {"kind": "box", "size": edges.tolist()}
 
 
 def friction_of(model: Any, geom: int) -> float:

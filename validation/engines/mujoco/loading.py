@@ -2,7 +2,6 @@
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from scenarios.native import Model, Start
 from validation.engines.engine import ModelError
+from validation.engines.shared.description import written
 from validation.engines.shared.lifeline import SERVER_FOLDER
 
 MOST_GEOMS = 20_000
@@ -41,15 +41,11 @@ def compiled(model: Model) -> Path | None:
 
 
 def _compiled_anew(model: Model) -> Any:
-    with tempfile.TemporaryDirectory(prefix="model-") as folder:
-        for one in model.files:
-            path = Path(folder, one.path)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(one.content())
+    with written(model) as folder:
         try:
-            made = mujoco.MjModel.from_xml_path(str(Path(folder, model.file)))
+            made = mujoco.MjModel.from_xml_path(str(folder / model.file))
         except (ValueError, mujoco.FatalError) as error:
-            text = " ".join(re.sub(rf"{re.escape(folder)}/?", "", str(error)).split())[:MOST_CHARACTERS]
+            text = " ".join(re.sub(rf"{re.escape(str(folder))}/?", "", str(error)).split())[:MOST_CHARACTERS]
             raise ModelError(f"MuJoCo {mujoco.__version__} does not load it: {text}") from None
     if made.ngeom > MOST_GEOMS:
         raise ModelError(f"it has {made.ngeom} geoms; allowed: {MOST_GEOMS}")

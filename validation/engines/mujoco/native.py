@@ -6,14 +6,14 @@ second mjData, so the motion has the bits that it has without Upright.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.scene import SpatialScene, same_data
+from scenarios.scene import SpatialScene
 from validation.engines.engine import DeclinedError, ModelError, Settings, Value
 from validation.engines.mujoco.description import describe
 from validation.engines.mujoco.loading import started
@@ -26,6 +26,7 @@ from validation.engines.mujoco.reading import (
     rotated,
 )
 from validation.engines.shared import recorder
+from validation.engines.shared.description import otherwise
 
 ATTEMPTS = 50  # at coordinates for given poses
 CLOSE = 1e-14  # m and rad: a smaller change of the coordinates ends it
@@ -53,7 +54,7 @@ class NativeWorld(recorder.World):
         assert scene.native is not None
         self.scene, self.dt, self.steps = scene, dt, 0
         found = describe(scene.native.model, scene.duration, scene.title)
-        if fault := _otherwise(scene, found.scene):
+        if fault := otherwise(scene, found.scene):
             raise ModelError(f"MuJoCo {mujoco.__version__} loads the model otherwise than it was described: {fault}")
         self.model, self.found = found.model, found
         set_options(self.model, dt, settings)
@@ -189,28 +190,6 @@ def _switch(option: Any, name: str, on: bool) -> None:
             bit, is_set = int(getattr(kinds, bit_if)), on == (flags == "enableflags")
             setattr(option, flags, (getattr(option, flags) | bit) if is_set else (getattr(option, flags) & ~bit))
             return
-
-
-def _otherwise(given: SpatialScene, found: SpatialScene) -> str:
-    """What of the bodies is not as it was described; "" where nothing is. Where they start is another matter."""
-    names = [[body.name for body in scene.bodies] for scene in (given, found)]
-    if names[0] != names[1]:
-        return f"bodies are {', '.join(names[1])[:200]}"
-    fields: tuple[Callable[[Any], Any], ...] = (
-        lambda body: body.fixed,
-        lambda body: body.mass,
-        lambda body: body.inertia,
-        lambda body: body.shape.model_dump(mode="json"),
-    )
-    for one, other in zip(given.bodies, found.bodies):
-        for field, what in zip(fields, ("whether it moves", "the mass", "the inertia", "the shape")):
-            if not same_data(_as_json(field(one)), _as_json(field(other))):
-                return f"{what} of {one.name!r}"
-    return ""
-
-
-def _as_json(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _product(p: Array, q: Array) -> Array:
