@@ -19,8 +19,8 @@ from pydantic import Field, model_validator
 from reference_engine.array_types import Flags
 from scenarios.fields import Data, NonNegative, Number, Positive, not_stated
 
-Language = Literal["mjcf", "urdf"]
-ENDINGS = (".xml", ".mjcf", ".urdf")
+Language = Literal["mjcf", "urdf", "sdf"]
+ENDINGS = (".xml", ".mjcf", ".urdf", ".sdf")
 """Of files that are models."""
 MOST_FILES = 5000
 MOST_TEXT = 500  # characters of a path, or of what is not measured

@@ -45,7 +45,7 @@ ON_REQUEST = ("contactsim",)
 """Registered, and run where somebody names them: their kernels take a quarter of a minute to compile, and most of the
 suite is nothing for them."""
 NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
-LOADS = {"mujoco": frozenset({"mjcf", "urdf"})}
+LOADS = {"mujoco": frozenset({"mjcf", "urdf"}), "pybullet": frozenset({"urdf", "sdf"})}
 """Languages of models that our engines load as they are."""
 CODE = (".py", ".so", ".pyd", ".dylib")
 REQUIRED = ("name", "version", "declines", "simulate")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
 from scenarios.native import Model
-from scenarios.scene import Scene, SpatialScene
+from scenarios.scene import Scene
 from validation.engines.queries import Query, contacts_of_step
 from validation.engines.relations import Relation
 from validation.engines.shared.recorder import World, record
@@ -135,8 +135,8 @@ class SteppingEngine:
     """What it can be asked of two shapes without a motion, by name; the first is the one that tells most."""
     loads: ClassVar[frozenset[str]] = frozenset()
     """Languages of models (`scenarios.native.Language`) that it loads as they are."""
-    settings_of_models: ClassVar[frozenset[str]] = frozenset()
-    """Which of its settings may be given for such a model; the others are the model's own affair."""
+    settings_of_models: ClassVar[Mapping[str, Setting]] = {}
+    """What may be set of such a model, some of it of models alone; all else is the model's own affair."""
     same_bits_everywhere: ClassVar[bool] = False
     """Whether it uses neither the C library's functions nor instructions that not every processor has."""
 
@@ -144,8 +144,9 @@ class SteppingEngine:
         """The scene at time 0; it is one that the engine does not decline, and `settings` is complete."""
         raise NotImplementedError
 
-    def describe(self, model: Model, duration: float, title: str) -> SpatialScene:
-        """The scene of what it has loaded, of one of the languages that it `loads`. Raises ModelError, SceneError."""
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:
+        """The scene of what it has loaded, of one of the languages that it `loads`. `settings`: those of
+        `settings_of_models` that are given. Raises ModelError, SceneError."""
         raise NotImplementedError
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
@@ -160,7 +161,8 @@ class SteppingEngine:
         return None
 
     def declines(self, scene: Scene) -> str | None:
-        return not_taken(self, scene) or self.cannot(scene)
+        native = getattr(scene, "native", None)
+        return not_taken(self, scene) or (self.cannot(scene) if native is None else None)
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         return record(self.build(scene, dt, settings), scene, dt)
@@ -171,11 +173,7 @@ def resolve_settings(
 ) -> dict[str, Value]:
     """Complete settings: defaults, then the profile's, then the overrides. Raises SettingError."""
     if getattr(scene, "native", None) is not None:  # it has its own, and is run as it is
-        given = check_overrides(engine, overrides)
-        allowed: frozenset[str] = getattr(engine, "settings_of_models", frozenset())
-        for name in given.keys() - allowed:
-            raise SettingError(f"{engine.name}:{name}: a model has its own; allowed: {', '.join(sorted(allowed))}")
-        return given
+        return settings_of_model(engine, overrides)
     table: Mapping[str, Setting] = getattr(engine, "settings", {})
     profiles = getattr(engine, "profiles", ("default",))
     # "fair" is what a run asks of every engine; one without it runs as it is out of the box.
@@ -193,9 +191,21 @@ def resolve_settings(
     return settings | check_overrides(engine, overrides)
 
 
-def check_overrides(engine: Any, overrides: Mapping[str, Value]) -> dict[str, Value]:
-    """Overrides (text from the command line, or values) with their types. Raises SettingError, one line."""
-    table: Mapping[str, Setting] = getattr(engine, "settings", {})
+def settings_of_model(engine: Any, overrides: Mapping[str, Value]) -> dict[str, Value]:
+    """Those that are given for a model in the engine's own language. Raises SettingError, one line."""
+    table: Mapping[str, Setting] = getattr(engine, "settings_of_models", {})
+    for name in overrides:
+        if name in getattr(engine, "settings", {}) and name not in table:
+            raise SettingError(f"{engine.name}:{name}: a model has its own; allowed: {', '.join(sorted(table))}")
+    return check_overrides(engine, overrides, table)
+
+
+def check_overrides(
+    engine: Any, overrides: Mapping[str, Value], table: Mapping[str, Setting] | None = None
+) -> dict[str, Value]:
+    """Overrides (text from the command line, or values) with their types; `table`: what there is to set. Raises
+    SettingError, one line."""
+    table = getattr(engine, "settings", {}) if table is None else table
     checked: dict[str, Value] = {}
     for name, value in overrides.items():
         if name not in table:

@@ -16,7 +16,7 @@ import numpy as np
 from scenarios.native import ENDINGS, Language, Model, ModelFile, Start
 from scenarios.scene_error import SceneError
 
-LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf"}
+LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf", "sdf": "sdf"}
 MOST_BYTES = 64 * 2**20  # of all files together
 MOST_FILES = 5000
 MOST_ELEMENTS = 50_000  # of XML, in all files; a hundred thousand geoms take MuJoCo minutes to load
@@ -121,10 +121,10 @@ class _Reader:
 
     def _language_of(self, path: Path, elements: list[Element]) -> Language:
         if not elements:
-            raise SceneError(f"{self._below(path)}: not XML; give a file of MJCF or URDF")
+            raise SceneError(f"{self._below(path)}: not XML; give a file of MJCF, URDF or SDF")
         first = elements[0][0]
         if first not in LANGUAGES:
-            allowed = "allowed: <mujoco> or <robot>, of MJCF or URDF"
+            allowed = "allowed: <mujoco>, <robot> or <sdf>, of MJCF, URDF or SDF"
             raise SceneError(f"{self._below(path)}: begins with <{first:.40}>; {allowed}")
         return LANGUAGES[first]
 
@@ -168,6 +168,8 @@ class _Reader:
             bases, names = [], [text]
         names.append(PurePosixPath(text).name)
         bases += [base / folder for base in (self.path.parent, by.parent) for folder in self.folders]
+        if self.language != "mjcf":  # pybullet goes on to the folders above
+            bases += [base for base in by.parents if base == self.root or self.root in base.parents]
         for candidate in dict.fromkeys(base / name for base in bases for name in names if name):
             if candidate.is_file():
                 inside = self._inside(by, candidate, text)
@@ -210,11 +212,17 @@ def _elements(content: bytes) -> list[Element]:
     """In order; engines read more than what is well-formed: attributes without a space between, dashes in
     a comment."""
     try:
-        return [(element.tag, dict(element.attrib)) for element in ElementTree.fromstring(content).iter()]
+        return [(element.tag, _attributes(element)) for element in ElementTree.fromstring(content).iter()]
     except (ElementTree.ParseError, ValueError, LookupError):
         lenient = _Lenient()
         lenient.feed(content.decode("utf-8", "replace"))
         return lenient.elements
+
+
+def _attributes(element: ElementTree.Element) -> dict[str, str]:
+    """Of an element, and the file that one of SDF has for its text."""
+    text = (element.text or "").strip()
+    return dict(element.attrib) | ({"filename": text} if element.tag == "uri" and text else {})
 
 
 class _Lenient(HTMLParser):

@@ -73,7 +73,9 @@ def engines_for(given: Sequence[Scenario | GivenModel]) -> list[EngineChoice]:
     only_models = bool(given) and all(isinstance(one, GivenModel) for one in given)
     names = [name for name in default_engines() if not only_models or languages & LOADS.get(name, frozenset())]
     if not names:
-        raise RunError(f"no engine that is here loads {', '.join(sorted(languages)).upper()}; it takes mujoco")
+        able = [name for name, loaded in LOADS.items() if languages & loaded]
+        wanted = ", ".join(sorted(languages)).upper()
+        raise RunError(f"no engine that is here loads {wanted}; it takes {' or '.join(able)}")
     return [engine_of(name) for name in names]
 
 
@@ -83,21 +85,21 @@ class Loading:
 
     pool: Executor
     limits: Limits
-    _found: dict[tuple[str, str], Scenario | str] = field(default_factory=dict)  # by engine and label
+    _found: dict[tuple[str, str], Scenario | str] = field(default_factory=dict)  # by label of engine and of model
 
     def load(self, given: Iterable[Scenario | GivenModel], choices: Iterable[EngineChoice]) -> None:
         """Ask each engine to describe each model. Raises RunError where no engine loads one of them."""
-        models, words = [one for one in given if isinstance(one, GivenModel)], {one.word: None for one in choices}
-        self._ask({(word, one.label): one for one in models for word in words})
+        models, engines = [one for one in given if isinstance(one, GivenModel)], {one.label: one for one in choices}
+        self._ask({(label, one.label): (choice, one) for one in models for label, choice in engines.items()})
         for one in models:
             if self._any(one) is None:
-                raise RunError(f"{one.name}: {self._found[next(iter(words)), one.label]}")
+                raise RunError(f"{one.name}: {self._found[next(iter(engines)), one.label]}")
 
     def on(self, given: Scenario | GivenModel, choice: EngineChoice) -> tuple[Scenario, str]:
         """What the engine runs, which has loaded it; or another's description, and why it does not load the model."""
         if isinstance(given, Scenario):
             return given, ""
-        found, other = self._found[choice.word, given.label], self._any(given)
+        found, other = self._found[choice.label, given.label], self._any(given)
         assert other is not None
         return (other, found) if isinstance(found, str) else (found, "")
 
@@ -105,27 +107,28 @@ class Loading:
         found = (one for (_, label), one in self._found.items() if label == given.label)
         return next((one for one in found if isinstance(one, Scenario)), None)
 
-    def _ask(self, wanted: dict[tuple[str, str], GivenModel]) -> None:
-        """By engine and label."""
+    def _ask(self, wanted: dict[tuple[str, str], tuple[EngineChoice, GivenModel]]) -> None:
+        """By label of engine and of model: what settings an engine has may be part of how it loads a model."""
         owed = {key: one for key, one in wanted.items() if key not in self._found}
-        remotes = engine_remotes(self.pool, {word for word, _ in owed})
+        remotes = engine_remotes(self.pool, {choice.word for choice, _ in owed.values()})
         asked: dict[int, tuple[str, str]] = {}
-        for key, given in owed.items():
-            hello = remotes[key[0]].hello or {}
+        for key, (choice, given) in owed.items():
+            remote = remotes[choice.word]
+            hello = remote.hello or {}
             if given.model.language not in hello.get("loads", ()):
-                self._found[key] = hello.get("error") or f"{key[0]} loads no {given.model.language.upper()}"
+                self._found[key] = hello.get("error") or f"{choice.word} loads no {given.model.language.upper()}"
                 continue
             header = {
-                "describe": {"duration": given.duration, "title": ""},
+                "describe": {"duration": given.duration, "title": "", "overrides": dict(choice.overrides)},
                 "time_limit": self.limits.time_limit,
                 "memory_limit": self.limits.memory_limit,
             }
-            asked[self.pool.ask(remotes[key[0]], header, given.model.model_dump_json().encode())] = key
+            asked[self.pool.ask(remote, header, given.model.model_dump_json().encode())] = key
         while asked:
             for reply in self.pool.wait(0.25):
                 if reply.id in asked:
                     key = asked.pop(reply.id)
-                    self._found[key] = _answer(owed[key], reply.header, reply.body)
+                    self._found[key] = _answer(owed[key][1], reply.header, reply.body)
 
 
 def _answer(given: GivenModel, header: dict[str, Any], body: bytes) -> Scenario | str:

@@ -32,7 +32,7 @@ def model_of(body: str, *, more: str = "", option: str = "", start: Start | None
 
 def scene_of(model: Model, duration: float = 1.0) -> SpatialScene:
     """As a command has it: described, with the model's files."""
-    scene = ENGINE.describe(model, duration, "")
+    scene = ENGINE.describe(model, duration, "", {})
     assert scene.native is not None
     return scene.model_copy(update={"native": scene.native.model_copy(update={"model": model})})
 

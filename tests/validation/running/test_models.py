@@ -122,7 +122,7 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
         "big": (mesh.format("big.stl"), "big.stl: 100.0 MiB; allowed: for all files of a model 64 MiB"),
         "entity": (entity, "has a DOCTYPE"),
         "broken": ("<mujoco><worldbody>", "XML"),
-        "scene": ("<scene/>", "begins with <scene>; allowed: <mujoco> or <robot>"),
+        "scene": ("<scene/>", "begins with <scene>; allowed: <mujoco>, <robot> or <sdf>"),
         "many": (FALLING.format(more=many, beside=""), "elements of XML; allowed: 50000"),
         "nan": (PLAIN.replace("0 0 0.2", "0 0 nan"), "nan"),
         "still": ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "no body of it can move"),
@@ -199,3 +199,53 @@ def test_settings_of_a_model_are_compared(tmp_path: Path) -> None:
     done = upright("compare", "mujoco", "mujoco:integrator=rk4", "model.xml", "--duration", "0.5", folder=tmp_path)
     assert done.returncode in (0, 1), done.stderr
     assert "profile default; time step 1/500 s" in done.stdout and "not measured of model.xml" in done.stdout
+
+
+LINK = (
+    "<link name='{name}'><inertial><mass value='1'/>"
+    "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    "<collision><geometry><sphere radius='0.1'/></geometry></collision></link>"
+)
+HINGED = (
+    f"<robot name='r'>{LINK.format(name='base')}{LINK.format(name='arm')}<joint name='j' type='continuous'>"
+    "<parent link='base'/><child link='arm'/><origin xyz='0.3 0 0'/><axis xyz='0 1 0'/></joint></robot>"
+)
+
+
+def test_a_urdf_robot_runs_on_both_engines_each_by_its_own_description(tmp_path: Path) -> None:
+    pytest.importorskip("pybullet", reason="no wheel for this Python")
+    (tmp_path / "robot.urdf").write_text(HINGED, encoding="utf-8")
+    both = upright("run", "robot.urdf", "--duration", "0.1", "--json", folder=tmp_path)
+    assert [json.loads(line)["engine"] for line in both.stdout.splitlines()] == ["pybullet", "mujoco"], both.stderr
+    given = ("run", "robot.urdf", "--engine", "pybullet:fixed_base=true", "--engine", "pybullet", "--duration", "0.1")
+    done = upright(*given, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "time step 1/240 s" in done.stdout and "motors, at rest, that pybullet gives every joint: j" in done.stdout
+    for setting, said in (("linear_damping=0", "a model has its own"), ("fixed_base=maybe", "allowed: true | false")):
+        wrong = upright("run", "robot.urdf", "--engine", f"pybullet:{setting}", folder=tmp_path)
+        assert wrong.returncode == 2 and said in wrong.stderr.splitlines()[-1]
+
+
+def test_an_engine_that_crashes_on_a_model_is_one_line(tmp_path: Path) -> None:
+    """Of two roots pybullet 3.2.7 dies by itself."""
+    pytest.importorskip("pybullet", reason="no wheel for this Python")
+    two = f"<robot name='r'>{LINK.format(name='a')}{LINK.format(name='b')}</robot>"
+    (tmp_path / "two.urdf").write_text(two, encoding="utf-8")
+    done = upright("run", "two.urdf", "--engine", "pybullet", folder=tmp_path)
+    line = done.stderr.strip().splitlines()[-1]
+    assert done.returncode == 2 and line.startswith("two.urdf: ") and "SIGSEGV" in line and len(line) < 300
+
+
+def test_a_mesh_is_found_where_pybullet_goes_on_to_look(tmp_path: Path) -> None:
+    """In the folders above the file, up to the root; and what an SDF file has for the text of a uri."""
+    (tmp_path / "package.xml").write_text("<package/>", encoding="utf-8")
+    for folder in ("robot", "meshes"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "meshes/a.obj").write_bytes(b"v 0 0 0")
+    mesh = "<geometry><mesh filename='meshes/a.obj'/></geometry>"
+    (tmp_path / "robot/r.urdf").write_text(f"<robot name='r'><link name='a'>{mesh}</link></robot>", encoding="utf-8")
+    uri = "<geometry><mesh><uri>../meshes/a.obj</uri></mesh></geometry>"
+    (tmp_path / "robot/r.sdf").write_text(f"<sdf><model><link>{uri}</link></model></sdf>", encoding="utf-8")
+    for name, language in (("r.urdf", "urdf"), ("r.sdf", "sdf")):
+        model = read_model(str(tmp_path / "robot" / name))
+        assert model.language == language and names(model) == sorted(["meshes/a.obj", f"robot/{name}"])

@@ -26,7 +26,7 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
@@ -52,12 +52,12 @@ from validation.engines.mujoco.reading import (
     check_warnings,
     contact_rows,
     options_of,
-    rotated,
 )
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
+from validation.engines.shared.quaternions import rotated
 from validation.engines.takes import COMPLIANT, COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
 from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
@@ -170,7 +170,9 @@ class MuJoCo(SteppingEngine):
     )
     queries = QUERIES
     loads = LOADS["mujoco"]
-    settings_of_models = frozenset(SETTINGS) & SET_IN_MODELS
+    settings_of_models: ClassVar[Mapping[str, Setting]] = {
+        name: setting for name, setting in SETTINGS.items() if name in SET_IN_MODELS
+    }
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":
@@ -192,7 +194,7 @@ class MuJoCo(SteppingEngine):
         model = mujoco.MjModel.from_xml_string("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
         mujoco.mj_step(model, mujoco.MjData(model))
 
-    def describe(self, model: Model, duration: float, title: str) -> SpatialScene:
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
         return describe(model, duration, title).scene
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:

@@ -23,10 +23,10 @@ from validation.engines.mujoco.reading import (
     check_warnings,
     contact_rows,
     options_of,
-    rotated,
 )
 from validation.engines.shared import recorder
 from validation.engines.shared.description import otherwise
+from validation.engines.shared.quaternions import product, rotated, rotation_vector
 
 ATTEMPTS = 50  # at coordinates for given poses
 CLOSE = 1e-14  # m and rad: a smaller change of the coordinates ends it
@@ -112,7 +112,7 @@ class NativeWorld(recorder.World):
         position = data.xpos[body] + rotated(q, found.centre[self._free])
         spin = data.cvel[body, :3]
         velocity = data.cvel[body, 3:] + np.cross(spin, position - data.subtree_com[model.body_rootid[body]])
-        orientation = _product(q, found.axes[self._free])
+        orientation = product(q, found.axes[self._free])
         return position, orientation, velocity, spin
 
     def contacts(self) -> recorder.Rows | None:
@@ -130,7 +130,7 @@ class NativeWorld(recorder.World):
         qpos = self.data.qpos.copy()
         for _ in range(ATTEMPTS):
             at, turned, _, _ = self._bodies(qpos, np.zeros(self.model.nv))
-            apart = np.concatenate([position - at, _rotation_vector(orientation, turned)], axis=1)
+            apart = np.concatenate([position - at, rotation_vector(orientation, turned)], axis=1)
             change = np.linalg.lstsq(self._jacobian(at), apart.ravel(), rcond=None)[0]
             mujoco.mj_integratePos(self.model, qpos, change, 1.0)
             if np.abs(change).max(initial=0.0) <= CLOSE:
@@ -190,20 +190,3 @@ def _switch(option: Any, name: str, on: bool) -> None:
             bit, is_set = int(getattr(kinds, bit_if)), on == (flags == "enableflags")
             setattr(option, flags, (getattr(option, flags) | bit) if is_set else (getattr(option, flags) & ~bit))
             return
-
-
-def _product(p: Array, q: Array) -> Array:
-    """(N, 4): the turn q, then p."""
-    scalar = p[:, :1] * q[:, :1] - (p[:, 1:] * q[:, 1:]).sum(axis=1, keepdims=True)
-    vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])
-    return np.concatenate([scalar, vector], axis=1)
-
-
-def _rotation_vector(to: Array, start: Array) -> Array:
-    """(N, 3) rad, world axes: the turn from one orientation to another."""
-    back = start * np.array((1.0, -1.0, -1.0, -1.0))
-    q = _product(to, back)
-    q = np.where(q[:, :1] < 0.0, -q, q)
-    sine = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, q[:, :1])
-    return np.asarray(q[:, 1:] * np.where(sine > 0.0, angle / np.where(sine > 0.0, sine, 1.0), 2.0))

@@ -5,20 +5,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from reference_engine.array_types import Array, Indices
-from reference_engine.dense import cross
+from reference_engine.array_types import Indices
 from validation.engines.engine import NotFiniteError, Value
 from validation.engines.shared import recorder
 
 LAG_IN_STEPS = {"euler": -0.5, "implicit": -0.5, "implicitfast": -0.5, "rk4": 0.0}
 CHECK_EVERY = 64  # steps between looks at the warning counters
-
-
-def rotated(orientation: Array, vector: Array) -> Array:
-    """(..., 3): vectors of a body's axes in those of the world, by unit quaternions (..., 4), w first."""
-    axis = orientation[..., 1:]
-    twice = 2.0 * cross(axis, vector)
-    return vector + orientation[..., :1] * twice + cross(axis, twice)
 
 
 def contact_rows(model: Any, data: Any, member: Indices, dt: float, *, knows_forces: bool) -> recorder.Rows | None:

@@ -30,14 +30,20 @@ import importlib.metadata
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pybullet as pb
 
 from reference_engine.array_types import Array
-from scenarios.scene import Scene, features
+from scenarios.native import Model
+from scenarios.scene import Scene, SpatialScene, features
+from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.pybullet.contacts import contact_rows
+from validation.engines.pybullet.description import described, overlapping
+from validation.engines.pybullet.loading import LOADING, load
+from validation.engines.pybullet.native import PARAMETERS, NativeWorld
 from validation.engines.pybullet.queries import QUERIES, closest_points
 from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
 from validation.engines.pybullet.world import Built
@@ -47,6 +53,7 @@ from validation.engines.shared.embedding import vector_in_space, wrenches_in_spa
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
+from validation.engines.shared.quaternions import continued
 from validation.engines.shared.spatial_pieces import facet_settings, spatial_pieces
 from validation.engines.takes import COMPLIANT, COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 from validation.records.queries import Answers, Poses
@@ -114,6 +121,11 @@ class PyBullet(SteppingEngine):
         options="those that getPhysicsEngineParameters gives back, which are not all",
     )
     queries = QUERIES
+    loads = LOADS["pybullet"]
+    settings_of_models: ClassVar[Mapping[str, Setting]] = {
+        **{name: SETTINGS[name] for name in PARAMETERS},
+        **LOADING,
+    }
 
     def __init__(self) -> None:
         self._spare: int | None = None  # a client that nothing has used
@@ -145,18 +157,31 @@ class PyBullet(SteppingEngine):
         """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
         self._spare = pb.connect(pb.DIRECT)
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+    def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         """One world at a time: it takes the place of the one built before."""
+        client = self._fresh_client()
+        if isinstance(scene, SpatialScene) and scene.native is not None:
+            breaking = float(SETTINGS["contact_breaking_threshold"].default)
+            return NativeWorld(client, scene, dt, settings, breaking)
+        return World(Built(client, scene, dt, settings), scene, dt)
+
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
+        loaded = load(self._fresh_client(), model, {name: settings[name] for name in LOADING if name in settings})
+        return overlapping(loaded, described(loaded, model, duration, title))
+
+    def _fresh_client(self) -> int:
         client, self._spare = self._spare, None
         if self._used is not None:
             pb.disconnect(physicsClientId=self._used)
         if client is None:
             client = pb.connect(pb.DIRECT)
         self._used = client
-        return World(Built(client, scene, dt, settings), scene, dt)
+        return client
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
-        built = self.build(scene, QUERY_STEP, settings).built
+        world = self.build(scene, QUERY_STEP, settings)
+        assert isinstance(world, World)
+        built = world.built
         (a, _), (b, _) = built.addresses
         return closest_points(built.client, (a, b), scene, poses)
 
@@ -255,10 +280,7 @@ class World(recorder.SceneWorld):
         """The parts of so many `read` that follow those of the last call; a quaternion goes on with its sign."""
         parts = self._unpacked(raw, steps)
         if not self.planar:
-            given = parts[1][:, self._order]
-            before = np.concatenate([self._last[None], given])
-            turned = np.einsum("sbi,sbi->sb", before[1:], before[:-1]) < 0.0
-            given *= np.cumprod(np.where(turned, -1.0, 1.0), axis=0)[..., None]
+            given = continued(self._last, parts[1][:, self._order])
             parts[1][:, self._order] = given
             self._last = given[-1]
         return parts
@@ -294,20 +316,5 @@ class World(recorder.SceneWorld):
     # --- contacts ---
 
     def contacts(self) -> recorder.Rows | None:
-        """a, b, points, normals, gaps and impulses on b of the contacts of the last step, at the poses it started from.
-
-        pybullet gives the normal from b to a, and forces on a.
-        """
-        rows = pb.getContactPoints(physicsClientId=self._client)
-        if not rows:
-            return None
-        _, a, b, link_a, link_b, on_a, on_b, normal, gap, pressing, rubbing, along, rubbing_2, along_2 = zip(*rows)
-        normals = -np.array(normal)
-        impulses = -self.dt * (
-            -normals * np.array(pressing)[:, None]
-            + np.array(along) * np.array(rubbing)[:, None]
-            + np.array(along_2) * np.array(rubbing_2)[:, None]
-        )
-        points = (np.array(on_a) + np.array(on_b)) / 2
-        first, second = ([self.built.member[address] for address in zip(*side)] for side in ((a, link_a), (b, link_b)))
-        return self.in_dimension(first, second, points, normals, gap, impulses)
+        rows = contact_rows(self._client, self.built.member, self.dt)
+        return None if rows is None else self.in_dimension(*rows)

@@ -15,7 +15,14 @@ from scenarios.scene import Scene, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from validation.engines import in_a_line, message_of
 from validation.engines.answers import declined, exercised, plain, queried, simulated, spoiled
-from validation.engines.engine import DeclinedError, ModelError, NotFiniteError, SettingError, resolve_settings
+from validation.engines.engine import (
+    DeclinedError,
+    ModelError,
+    NotFiniteError,
+    SettingError,
+    resolve_settings,
+    settings_of_model,
+)
 from validation.engines.faults import adapted, failure
 from validation.engines.shared.recorder import collected_broken_motions, collected_step_times
 from validation.engines.shared.replay import one_step
@@ -48,9 +55,10 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
 def describe(engine: Any, asked: dict[str, Any], body: bytes) -> bytes:
     """The scene of a model that the engine has loaded, as JSON; or why it does not load it."""
     try:
-        scene = engine.describe(Model.model_validate_json(body), asked["duration"], asked["title"])
+        settings = settings_of_model(engine, asked["overrides"])
+        scene = engine.describe(Model.model_validate_json(body), asked["duration"], asked["title"], settings)
         return pack({"outcome": "completed", "reason": ""}, write_scene(scene, indent=None).encode())
-    except (ModelError, SceneError) as error:
+    except (ModelError, SceneError, SettingError) as error:
         return pack({"outcome": "declined", "reason": message_of(error)})
     except BaseException as error:
         return failed(engine, error)

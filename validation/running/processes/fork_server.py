@@ -5,7 +5,7 @@
 It speaks frames over the socket DESCRIPTOR. First it says hello (name, version, profiles, settings) or why it cannot.
 Then, for each request,
     {"id", "plan": 2} + [{"scene", "dt", "profile", "overrides"}, {...}]  ->  {"id", "plans": [...]}
-    {"id", "describe": {"duration", "title"}} + a model's files           ->  {"id", "outcome", "reason"} + its scene
+    {"id", "describe": {"duration", "title", "overrides"}} + its files     ->  {"id", "outcome", "reason"} + its scene
     {"id", "dt", "settings", "time_limit", "memory_limit"}       ->  {"id", "outcome", "reason", ...} + bytes
     the same with "profile" and "overrides" for "settings"                ->  the same; declined is an outcome
     the same with "before": a scene that is simulated first, in the same process, of which nothing is answered
