@@ -99,7 +99,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: errors are one line on standard error, tracebacks only with UPRIGHT_DEBUG=1."""
-    from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
+    from validation.cli.stopping import stop_again, stop_as_with_ctrl_c, stopped_status
     from validation.running.kernel_cache import use_kernel_cache
 
     gc.set_threshold(50_000, 20, 20)  # modules and results stay: looking for cycles in them took a tenth of the time
@@ -111,6 +111,7 @@ def main() -> None:
     _last_on_path(folder)
     if threading.current_thread() is threading.main_thread():  # no other one gets signals
         signal.signal(signal.SIGTERM, stop_as_with_ctrl_c)
+        sys.unraisablehook = stop_again
     try:
         use_kernel_cache()
         if _simulates_here(sys.argv[1:]):

@@ -71,9 +71,11 @@ def complete_engine(context: Any, parameter: Any, incomplete: str) -> list[str]:
 
 
 class Within(click.FloatRange):
-    """A range that NaN is outside of: as a limit it would be none."""
+    """A range that NaN is outside of: as a limit it would be none. 1_0 is a typing error, not Python's 10."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, str) and "_" in value:
+            self.fail(f"{value!r} is not a valid float.", param, ctx)
         number = super().convert(value, param, ctx)
         if math.isnan(number):
             self.fail(f"{value} is not in the range {self.min}<=x<={self.max}.", param, ctx)

@@ -47,8 +47,9 @@ def undo(entry: int, reason: str, who: str, database: str) -> None:
     upright ledger
     upright undo 4 --reason "it was another fault"
     """
+    from validation.records.text import one_line
     from validation.store import open_store
 
     with open_store(database) as store:
         number = store.undo(entry, who=who, reason=reason)
-    click.echo(f"entry {number}: entry {entry} is taken back   ({who})")
+    click.echo(f"entry {number}: entry {entry} is taken back   ({one_line(who)})")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import functools
 import itertools
 import json
 import shlex
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,7 +25,7 @@ from scenarios.strategies import planar_scenes
 from tests.effort import few
 from tests.validation.command import call, kept_servers, upright
 from validation import engines
-from validation.cli.stopping import stop_as_with_ctrl_c, stopped_status
+from validation.cli.stopping import stop_again, stop_as_with_ctrl_c, stopped_status
 from validation.engines import engine_of
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -123,6 +125,14 @@ def test_a_signal_to_end_in_the_background_is_noted_and_never_raised_in_a_callba
     finally:
         signal.signal(signal.SIGINT, before[0])
         signal.signal(signal.SIGTERM, before[1])
+
+
+def test_a_stop_that_a_callback_of_compiled_code_swallows_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As numba's are called when it compiles: an exception cannot leave them."""
+    monkeypatch.setattr(sys, "unraisablehook", stop_again)
+    with pytest.raises(KeyboardInterrupt):
+        ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
+        time.sleep(5.0)
 
 
 @pytest.mark.usefixtures("plugins")

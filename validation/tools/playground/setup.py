@@ -198,10 +198,10 @@ def begun_with(setup: Setup, fetch: Fetch) -> Scenario:
             return scenario_from_scene("scene", parse_scene(setup.scene))
         name = setup.scenario.partition(":")[0]
         if name not in FAMILIES:  # a path is none: whoever reaches the page would read files by it
-            raise SetupError(f"scenario: {setup.scenario!r} is not in the catalogue; known: {', '.join(FAMILIES)}")
+            raise SetupError(f"scenario: {name!r:.200} is not in the catalogue; known: {', '.join(FAMILIES)}")
         return scenario_of(setup.scenario)
     except (ParameterError, SceneError) as error:
-        raise SetupError(str(error)) from None
+        raise SetupError(f"{error!s:.2000}") from None
 
 
 def scenario_in(setup: Setup, fetch: Fetch) -> Scenario:
@@ -250,7 +250,7 @@ def _change(setup: Setup, data: dict[str, Any]) -> None:
     known = {body["name"]: body for body in data["bodies"]}
     for name, change in setup.bodies.items():
         if name not in known:
-            raise SetupError(f"bodies: {name!r} is no body of this scene; known: {', '.join(list(known)[:8])}")
+            raise SetupError(f"bodies: {name!r:.200} is no body of this scene; known: {', '.join(list(known)[:8])}")
         given = change.model_dump(mode="json", exclude_none=True)
         wrong = [field for field in given if field not in known[name]]
         if wrong:
