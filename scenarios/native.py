@@ -64,12 +64,31 @@ class ModelFile(Data):
         return found
 
 
+class Controls(Data):
+    """Of actuators, over time: each row holds from its time until the next one's."""
+
+    times: tuple[Number, ...] = ()  # s, ascending; (): a row for each time step that the model asks for
+    rows: tuple[tuple[Number, ...], ...]  # of each time, one for each actuator
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if len(self.times) not in (0, len(self.rows)) or not self.rows:
+            raise ValueError(f"controls: {len(self.rows)} rows at {len(self.times)} times; allowed: one at each")
+        if list(self.times) != sorted(self.times):
+            raise ValueError("controls: their times decrease; list them in ascending order")
+        if len({len(row) for row in self.rows}) > 1:
+            raise ValueError("controls: rows of several lengths; allowed: one number for each actuator")
+        return self
+
+
 class Start(Data):
-    """Where a model starts: as it is, or at a keyframe, or at given values of the engine's own state."""
+    """Where a model starts: as it is, or at a keyframe, or at given values of the engine's own state; and the controls
+    that it is moved by."""
 
     keyframe: Annotated[str | None, Field(max_length=MOST_TEXT, exclude_if=not_stated)] = None
     values: Annotated[dict[str, tuple[Number, ...]], Field(exclude_if=_is_empty)] = Field(default_factory=dict)
     """By the engine's names of them: qpos, qvel, act, ctrl, mocap_pos, mocap_quat."""
+    controls: Annotated[Controls | None, Field(exclude_if=not_stated)] = None
 
 
 class Perturbation(Data):
@@ -130,7 +149,9 @@ class Native(Data):
     """Bodies on which forces act that the scene does not have: actuators, tendons, springs at joints."""
     limits: tuple[JointLimit, ...] = ()
     conserves: bool
-    """Whether no such force can add energy to the bodies, or store it."""
+    """Whether no such force can add energy to the bodies, or store it, that is not summed beside the motion."""
+    sums: Annotated[bool, Field(exclude_if=_is_empty)] = False
+    """Whether what they add and store is summed (`validation.records.trajectory.Internals`)."""
     overlap: NonNegative = 0.0
     """m, the deepest at the start, by the engine: the model has it so."""
     unmeasured: tuple[Annotated[str, Field(max_length=MOST_TEXT)], ...] = ()

@@ -271,7 +271,7 @@ def _length_fault(motion: SpatialTrajectory, scene: Scene) -> str | None:
 
 def _size(motion: Trajectory) -> int:
     """Bytes of its arrays."""
-    tables = (motion, motion.contacts, motion.impacts)
+    tables = (motion, motion.contacts, motion.impacts, motion.internals)
     arrays = [getattr(table, field.name) for table in tables if is_dataclass(table) for field in fields(table)]
     return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 

@@ -10,7 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scenarios.scenario import Scenario
-from validation.metrics import cone, energy, impact, joint_gap, joint_limits, momentum, penetration, rest, truth_error
+from validation.metrics import (
+    cone,
+    energy,
+    impact,
+    internals,
+    joint_gap,
+    joint_limits,
+    momentum,
+    penetration,
+    rest,
+    truth_error,
+)
 from validation.metrics.metric import Metric
 from validation.metrics.observation import Observation
 from validation.metrics.outcomes import outcomes_of
@@ -22,7 +33,7 @@ __all__ = ["METRICS", "measure", "step_time"]
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
-    for module in (truth_error, energy, momentum, penetration, rest, impact, cone, joint_gap, joint_limits)
+    for module in (truth_error, energy, momentum, penetration, rest, impact, cone, joint_gap, joint_limits, internals)
     for metric in module.METRICS
 }
 

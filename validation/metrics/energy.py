@@ -1,10 +1,14 @@
 """Energy: kinetic, in gravity, in springs and in compliant contacts, with the velocities at the time of the poses.
 
+Forces of a model that a scene does not have are summed by the engine's process at every step, beside the motion
+(`Internals`): what springs and rotors store is part of the energy, and the work of actuators, damping, friction, limits
+and equalities is taken off, so that what is left keeps its value but for contacts.
+
 A steady couple in the plane, thrusters whose forces on a body sum to 0, has an energy too: minus its torque times the
 angle that the body has turned by.
 """
 
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -23,15 +27,21 @@ from validation.metrics.proximity import proximities
 from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
 ROUND_OFF = 1e-12  # of the forces of a couple
+WORK_SHARE = 0.05
+"""of the work that forces of a model do: where a limit acts from one step to the next it is as uncertain at common
+steps"""
 
 
 @shared
 def energy(o: Observation) -> Array:
     """(S,) J: sum over free bodies of m v^2 / 2 + w I w / 2 - m g . (x - x(0)), plus what springs and contacts hold.
 
-    Less the work of couples. Heights and angles count from the start: a scene far from the origin loses no digits.
+    Less the work of couples, and of the forces of a model. Heights and angles count from the start: a scene far from
+    the origin loses no digits.
     """
-    m, position, v = free_mass(o), o.trajectory.position, velocity_at_pose(o)
+    summed = sums_of_model(o)
+    m, position = free_mass(o), o.trajectory.position
+    v = velocity_at_pose(o) if summed is None else o.trajectory.velocity
     lift = mul(position - position[0], -o.gravity)
     total = mul(0.5 * np.einsum("sbi,sbi->sb", v, v) + lift, m) + kinetic_energy_of_spin(o)
     if o.scene.springs:
@@ -41,7 +51,29 @@ def energy(o: Observation) -> Array:
     driven = couples(o)
     if driven is not None and isinstance(o.trajectory, PlanarTrajectory):
         total = total - mul(o.trajectory.angle - o.trajectory.angle[0], driven)
-    return total
+    return total if summed is None else total + summed.stored - summed.given
+
+
+class SumsOfModel(NamedTuple):
+    """(S,) J each."""
+
+    stored: Array
+    given: Array  # work done by forces that a scene does not have
+    turned_over: Array  # the work of all of these and the change of what is stored, whatever its sign, since the start
+
+
+@shared
+def sums_of_model(o: Observation) -> SumsOfModel | None:
+    """None where the scene is of no model, or has all forces of it."""
+    native, internals = getattr(o.scene, "native", None), o.trajectory.internals
+    if native is None or not native.sums or internals is None:
+        return None
+    stored, works = internals.stored, (internals.actuators, internals.passive, internals.constraints)
+    if stored is None or any(work is None for work in works):
+        return None
+    table = np.array([stored, *works])
+    ways = np.abs(np.diff(table, axis=1)).sum(axis=0)
+    return SumsOfModel(stored, table[1:].sum(axis=0), np.concatenate([[0.0], np.cumsum(ways)]))
 
 
 @shared
@@ -68,7 +100,11 @@ def couples(o: Observation) -> Array | None:
 
 
 def is_worked_on(o: Observation) -> bool:
-    """Whether thrusters or a spring's moving end do work that the poses at the samples do not tell."""
+    """Whether thrusters, a spring's moving end or forces of a model do work that neither the poses at the samples tell
+    nor the engine's process."""
+    native = getattr(o.scene, "native", None)
+    if native is not None and native.sums and sums_of_model(o) is None:
+        return True
     return is_driven(o.scene) or (bool(o.scene.thrusters) and couples(o) is None)
 
 
@@ -77,6 +113,8 @@ def open_energy(o: Observation) -> Array:
 
     An engine with a law of its own holds another energy at the same depth; before and after a contact laws agree.
     """
+    if sums_of_model(o) is not None:  # which have the lag in what is stored
+        return np.zeros(len(o.time))
     return energy_doubt(o) + (elastic_energy(o) if o.scene.contact.compliant else 0.0)
 
 
@@ -131,12 +169,17 @@ def energy_gain(o: Observation) -> float | None:
     """Largest E(t) - E(s) over s <= t, E less the work of couples: what nothing gives, however much is lost before.
 
     A step from flight into contact or back is not judged: each energy counts at the end of its doubt that is kinder
-    to the engine. Scenes with thrusters are left out, but for steady couples in the plane.
+    to the engine. Scenes with thrusters are left out, but for steady couples in the plane. Of a model a share of the
+    work that its forces have done until then is not judged either.
     """
-    if is_worked_on(o):
-        return None
-    E, doubt = energy(o), open_energy(o)
-    return float(np.maximum((E - doubt - np.minimum.accumulate(E + doubt)).max(), 0.0))
+    return None if is_worked_on(o) else float(np.maximum(gained(o).max(), 0.0))
+
+
+def gained(o: Observation) -> Array:
+    """(S,) J: E(t) - E(s) at its largest over s <= t, as `energy_gain` judges it."""
+    E, doubt, summed = energy(o), open_energy(o), sums_of_model(o)
+    allowed = 0.0 if summed is None else WORK_SHARE * summed.turned_over
+    return np.asarray(E - doubt - np.minimum.accumulate(E + doubt) - allowed)
 
 
 def _poses(o: Observation) -> list[tuple[Array, ...]]:

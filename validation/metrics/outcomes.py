@@ -6,7 +6,8 @@ From the motion and the scene alone, by our own geometry, for any scene. The lim
   centre of mass crosses the other between two samples (a fast body is in a thin one at no sample); or two that start in
   one another part on the far side.
 - came apart: a joint gapes by half the diameter of the smaller of the two that it joins.
-- blew up: more energy comes from nowhere than the scene has (`energy_scale`), if nothing starts deep in one another.
+- blew up: more energy comes from nowhere than the scene has (`energy_scale`) and forces of a model have turned over, if
+  nothing starts deep in one another.
 - hangs: a body that touches nothing misses its free fall by half of it; or all bodies are at rest and no contact and
   joint forces balance the weights (`unbalanced`), by a tenth of a weight at least.
 - moved, never moved: some point gets further than a twentieth of the body's diameter, no point a hundredth.
@@ -27,7 +28,7 @@ from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
 from scenarios.scene import Bowl, HollowSphere
-from validation.metrics.energy import energy, is_worked_on, open_energy
+from validation.metrics.energy import gained, is_worked_on, sums_of_model
 from validation.metrics.equilibrium import never_slows, starts_in_equilibrium, unbalanced
 from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
@@ -114,9 +115,8 @@ def _blown_up(o: Observation) -> Iterator[Outcome]:
         return  # some laws of impact gain it; thrusters and pulls do
     if overlaps(o)[1]:
         return  # what starts in one another has to part, and no law says with how much energy
-    E, doubt = energy(o), open_energy(o)
-    gain = E - doubt - np.minimum.accumulate(E + doubt)
-    beyond = gain > _energy_scale(o)
+    gain, summed = gained(o), sums_of_model(o)
+    beyond = gain > _energy_scale(o) + (0.0 if summed is None else summed.turned_over)
     if beyond.any():
         time = float(o.time[int(np.argmax(beyond))])
         yield Outcome(kind="blew up", time=time, value=float(gain.max()), unit="J")

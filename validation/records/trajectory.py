@@ -62,6 +62,35 @@ class Impacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Internals:
+    """What an engine's process reads of a model beside the motion, of what no scene has; (S,) each, by sample. None:
+    the model has no such thing.
+
+    Works are summed over every step, and errors are the largest since the sample before, never those of samples alone.
+    """
+
+    stored: Array | None = None
+    """J: in springs of joints and tendons and in rotors (armature); and what the velocity lag leaves out of the kinetic
+    energy of the bodies, which is that of their recorded velocities."""
+    actuators: Array | None = None  # J, work of actuators on the bodies since the start
+    passive: Array | None = None  # J, of damping, friction and springs' dampers at joints and tendons, of the medium,
+    # and of gravity compensation
+    constraints: Array | None = None  # J, of limits and equalities
+    tracking_angle: Array | None = None  # rad, from control to position, of the position servo that is furthest off
+    tracking_travel: Array | None = None  # m, likewise
+    equality_angle: Array | None = None  # rad, by which an equality is open
+    equality_gap: Array | None = None  # m, likewise
+    tendon_excess: Array | None = None  # m, by which a tendon is shorter or longer than its limits
+    iterations: Array | None = None  # of the constraint solver
+
+
+SUMMED = ("actuators", "passive", "constraints")
+"""Of `Internals`: given for each step, and summed."""
+AS_THEY_ARE = ("stored", "tracking_angle", "tracking_travel")
+"""Taken at the samples; the largest since the sample before of all others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Trajectory:
     STATE: ClassVar[Mapping[str, int]]
     """What is sampled of each body, and how many numbers that is."""
@@ -74,6 +103,7 @@ class _Trajectory:
     """SHA-256 over every step's raw state as the engine holds it; of time, pose and twist where it gives none."""
     contacts: Contacts | None = None
     impacts: Impacts | None = None
+    internals: Internals | None = None
 
     def __post_init__(self) -> None:
         for name in self._shapes(0, 0):
@@ -86,6 +116,9 @@ class _Trajectory:
                 raise TrajectoryError(f"{name}: {array.dtype} {array.shape}, expected float64 {shape}")
         if samples == 0 or np.any(np.diff(self.time) < 0):
             raise TrajectoryError("time: empty or decreasing")
+        for name, array in _given(self.internals).items():
+            if not isinstance(array, np.ndarray) or array.dtype != np.float64 or array.shape != (samples,):
+                raise TrajectoryError(f"internals.{name}: expected an array of float64 {(samples,)}")
         if not self.state_hash:
             digest = hashlib.sha256()
             for name in self._shapes(samples, bodies):
@@ -146,9 +179,30 @@ Trajectory = PlanarTrajectory | SpatialTrajectory
 T = TypeVar("T", Contacts, Impacts)
 
 
+def _given(table: Any) -> dict[str, Array]:
+    """The columns that there are."""
+    if not isinstance(table, Internals | None):
+        raise TrajectoryError(f"internals: {table!r:.60}; expected Internals, or None")
+    found = {} if table is None else {f.name: getattr(table, f.name) for f in fields(table)}
+    return {name: array for name, array in found.items() if array is not None}
+
+
 def with_samples(motion: Trajectory, time: Array, state: Mapping[str, Any]) -> Trajectory:
     """Other samples, (S,) times and (S, B, w) parts of the state, by the same engine; no contacts."""
-    return replace(motion, time=time, **state, state_hash="", contacts=None, impacts=None)
+    return replace(motion, time=time, **state, state_hash="", contacts=None, impacts=None, internals=None)
+
+
+def first_samples(motion: Trajectory, count: int) -> Trajectory:
+    """So many from the start, with the contacts and impacts reported in them."""
+    contacts, impacts, internals = motion.contacts, motion.impacts, motion.internals
+    if contacts is not None:
+        contacts = _rows(contacts, contacts.sample < count)
+    if impacts is not None:
+        impacts = _rows(impacts, impacts.time <= motion.time[count - 1])
+    if internals is not None:
+        internals = Internals(**{name: array[:count] for name, array in _given(internals).items()})
+    state: dict[str, Any] = {name: getattr(motion, name)[:count] for name in ("time", *motion.STATE)}
+    return replace(motion, **state, state_hash="", contacts=contacts, impacts=impacts, internals=internals)
 
 
 def first_not_finite(trajectory: Trajectory) -> tuple[float, int] | None:
@@ -174,14 +228,7 @@ def finite_section(trajectory: Trajectory) -> Trajectory | None:
     samples = int(np.argmin(within))
     if samples < 2:
         return None
-    state: dict[str, Any] = {name: getattr(trajectory, name)[:samples] for name in trajectory.STATE}
-    contacts, impacts = trajectory.contacts, trajectory.impacts
-    if contacts is not None:
-        contacts = _rows(contacts, contacts.sample < samples)
-    if impacts is not None:
-        impacts = _rows(impacts, impacts.time <= trajectory.time[samples - 1])
-    time = trajectory.time[:samples]
-    return replace(trajectory, time=time, **state, state_hash="", contacts=contacts, impacts=impacts)
+    return first_samples(trajectory, samples)
 
 
 def _rows(table: T, chosen: NDArray[np.bool_]) -> T:
@@ -207,7 +254,7 @@ def to_bytes(trajectory: Trajectory) -> bytes:
         value = getattr(trajectory, item.name)
         if isinstance(value, np.ndarray):
             arrays[item.name] = value
-        elif isinstance(value, (Contacts, Impacts)):
+        elif isinstance(value, (Contacts, Impacts, Internals)):
             parts = {f"{item.name}.{f.name}": getattr(value, f.name) for f in fields(value)}
             arrays |= {name: array for name, array in parts.items() if array is not None}
         elif value != item.default:
@@ -236,7 +283,9 @@ def from_bytes(data: bytes) -> Trajectory:
     try:
         contacts = Contacts(**parts["contacts"]) if parts["contacts"] else None
         impacts = Impacts(**parts["impacts"]) if parts["impacts"] else None
-        given: dict[str, Any] = {**header, **parts[""], "contacts": contacts, "impacts": impacts}
+        internals = Internals(**parts["internals"]) if parts["internals"] else None
+        given: dict[str, Any] = {**header, **parts[""]}
+        given |= {"contacts": contacts, "impacts": impacts, "internals": internals}
         motion = PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
     except TypeError as error:
         raise TrajectoryError(one_line(str(error), 200)) from None
@@ -251,7 +300,7 @@ def from_bytes(data: bytes) -> Trajectory:
 
 def _arrays(entries: Any, body: bytes) -> dict[str, dict[str, NDArray[Any]]]:
     """By group ("" for the trajectory's own) and name. Raises TrajectoryError."""
-    parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "contacts": {}, "impacts": {}}
+    parts: dict[str, dict[str, NDArray[Any]]] = {"": {}, "contacts": {}, "impacts": {}, "internals": {}}
     offset = 0
     for entry in entries if isinstance(entries, list) else [entries]:
         if not (isinstance(entry, list) and len(entry) == 3 and isinstance(entry[0], str)):

@@ -13,7 +13,7 @@ from scenarios.mass import bounding_radius
 from scenarios.scene import Scene
 from validation.judging.evidence.divergence import first_divergence
 from validation.judging.verdict import Defect
-from validation.metrics.energy import energy, open_energy
+from validation.metrics.energy import gained
 from validation.metrics.observation import Observation
 from validation.metrics.proximity import proximities
 from validation.records.case import Result
@@ -69,9 +69,8 @@ def _first_beyond(o: Observation, defect: Defect) -> tuple[float | None, tuple[i
         k = int(deep[np.argmin(near.sample[deep])])
         return float(o.time[near.sample[k]]), (int(near.a[k]), int(near.b[k]))
     if defect.metric == "energy_gain":
-        E, doubt = energy(o), open_energy(o)
-        gained = np.flatnonzero(E - doubt - np.minimum.accumulate(E + doubt) > defect.limit)
-        return (float(o.time[gained[0]]) if len(gained) else None), ()
+        beyond = np.flatnonzero(gained(o) > defect.limit)
+        return (float(o.time[beyond[0]]) if len(beyond) else None), ()
     return None, ()
 
 

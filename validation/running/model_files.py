@@ -9,11 +9,13 @@ import sysconfig
 from collections.abc import Mapping
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from pydantic import ValidationError
 
-from scenarios.native import ENDINGS, Language, Model, ModelFile, Start
+from scenarios.native import ENDINGS, Controls, Language, Model, ModelFile, Start
 from scenarios.scene_error import SceneError
 
 LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf", "sdf": "sdf"}
@@ -25,6 +27,8 @@ Element = tuple[str, dict[str, str]]  # tag, attributes
 REFERS = frozenset({"file", "filename", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"})
 FOLDERS = ("meshdir", "texturedir", "assetdir")
 MOST_NUMBERS = 100_000  # of a start
+CONTROLS = ("controls", "control_times", "control_rate")
+"""Of a start: controls that are played, and their times, s, or how many there are in a second."""
 SOMETHING = "give the path of a file"
 
 
@@ -251,12 +255,40 @@ def _start_of(text: str) -> Start:
     except Exception as error:  # of an archive that is none, zipfile and numpy raise what they like
         words = " ".join(str(error).split())[:200]
         raise SceneError(f"--from: {text}: no archive of numpy arrays ({words}); write one by numpy.savez") from None
-    found: dict[str, tuple[float, ...]] = {}
     for name, array in values.items():
         if array.dtype.kind not in "fiu" or array.size > MOST_NUMBERS:
             allowed = f"allowed: at most {MOST_NUMBERS} numbers"
             raise SceneError(f"--from: {text}: {name!r:.60} is an array of {array.dtype} {array.shape}; {allowed}")
         if not np.isfinite(array).all():
             raise SceneError(f"--from: {text}: {name!r:.60} is not finite; allowed: finite numbers")
-        found[name] = tuple(np.asarray(array, np.float64).ravel().tolist())
-    return Start(values=found)
+    controls = _controls_of(text, {name: values.pop(name) for name in CONTROLS if name in values})
+    found = {name: tuple(np.asarray(array, np.float64).ravel().tolist()) for name, array in values.items()}
+    return Start(values=found, controls=controls)
+
+
+def _controls_of(text: str, given: Mapping[str, Any]) -> Controls | None:
+    """Of a series of controls, at the times or the rate that are given with it; else one for each time step."""
+    if not given:
+        return None
+    if "controls" not in given:
+        raise SceneError(f"--from: {text}: {', '.join(given)} without controls; give the array controls, a row a time")
+    if len(given) > 2:
+        raise SceneError(f"--from: {text}: control_times and control_rate; allowed: one of them")
+    rows = np.asarray(given["controls"], np.float64)
+    if rows.ndim == 1:
+        rows = rows[:, None]
+    if rows.ndim != 2 or not rows.size:
+        raise SceneError(f"--from: {text}: controls is of shape {rows.shape}; allowed: rows, one number an actuator")
+    times: tuple[float, ...] = ()
+    if "control_times" in given:
+        times = tuple(np.asarray(given["control_times"], np.float64).ravel().tolist())
+    elif "control_rate" in given:
+        rate = np.asarray(given["control_rate"], np.float64).ravel()
+        if rate.size != 1 or not rate[0] > 0.0:
+            allowed = "allowed: one number above 0, in Hz"
+            raise SceneError(f"--from: {text}: control_rate is {rate.tolist()!s:.60}; {allowed}")
+        times = tuple((np.arange(len(rows)) / rate[0]).tolist())
+    try:
+        return Controls(times=times, rows=tuple(map(tuple, rows.tolist())))
+    except ValidationError as error:
+        raise SceneError(f"--from: {text}: {error.errors()[0]['msg'].removeprefix('Value error, ')}") from None

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from validation.engines.shared.embedding import rotation_matrix, start_in_space,
 from validation.judging.evidence.ensembles import predictable_until
 from validation.judging.policy import PERTURBATION, PREDICTABLE
 from validation.judging.verdict import FLOOR
-from validation.records.trajectory import Contacts, PlanarTrajectory, Trajectory
+from validation.records.trajectory import PlanarTrajectory, Trajectory, first_samples
 
 TAUT = 1e-9  # of its length: a rope that is shorter by more holds nothing
 
@@ -211,9 +211,4 @@ def _points(motion: Trajectory, time: Array, free: Sequence[int], bounding_radiu
 def until(motion: Trajectory, end: float) -> Trajectory:
     """The motion up to and including this time (s), with the contacts reported in it."""
     count = int(np.searchsorted(motion.time, end * (1.0 + 1e-12), side="right"))
-    contacts = motion.contacts
-    if contacts is not None:
-        seen = contacts.sample < count
-        contacts = Contacts(**{f.name: getattr(contacts, f.name)[seen] for f in fields(contacts)})
-    parts: dict[str, Any] = {name: getattr(motion, name)[:count] for name in ("time", *motion.STATE)}
-    return replace(motion, **parts, contacts=contacts, impacts=None, state_hash="")
+    return replace(first_samples(motion, count), impacts=None)

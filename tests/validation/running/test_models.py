@@ -158,18 +158,46 @@ def test_a_start_is_a_keyframe_or_a_file_of_arrays(tmp_path: Path) -> None:
         assert said in str(error.value)
 
 
+def test_recorded_controls_have_times_or_a_rate_or_one_row_a_step(tmp_path: Path) -> None:
+    write(tmp_path, model=DRIVEN)
+    path, file = str(tmp_path / "model.xml"), str(tmp_path / "demo.npz")
+    rows = np.array([[1.0], [2.0], [3.0]])
+    for given, times in (
+        ({}, ()),
+        ({"control_times": [0.0, 0.1, 0.4]}, (0.0, 0.1, 0.4)),
+        ({"control_rate": 20}, (0.0, 0.05, 0.1)),
+    ):
+        np.savez(file, controls=rows, qvel=np.zeros(7), **given)
+        start = read_model(path, start=file).start
+        assert start.controls is not None and start.controls.times == times and set(start.values) == {"qvel"}
+        assert start.controls.rows == ((1.0,), (2.0,), (3.0,))
+    wrong = (
+        ({"control_rate": 20}, "control_rate without controls"),
+        ({"controls": rows, "control_rate": 0}, "control_rate is [0.0]; allowed: one number above 0, in Hz"),
+        ({"controls": rows, "control_rate": 9, "control_times": [0, 1, 2]}, "allowed: one of them"),
+        ({"controls": rows, "control_times": [0.0, 1.0]}, "3 rows at 2 times; allowed: one at each"),
+        ({"controls": rows, "control_times": [0.0, 2.0, 1.0]}, "their times decrease"),
+        ({"controls": np.zeros((2, 2, 2))}, "controls is of shape (2, 2, 2)"),
+    )
+    for arrays, said in wrong:
+        np.savez(file, **arrays)
+        with pytest.raises(SceneError, match="--from: ") as error:
+            read_model(path, start=file)
+        assert said in str(error.value)
+
+
 def test_a_model_is_run_stored_shown_checked_and_run_again_without_its_file(tmp_path: Path) -> None:
     write(tmp_path, model=DRIVEN)
     given = ("model.xml", "--engine", "mujoco", "--from", "on", "--duration", "0.5")
     done = upright("run", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "not measured of model.xml:content=" in done.stdout
-    assert "forces and work of actuators: motor" in done.stdout and "time step 1/500 s" in done.stdout
+    assert "time step 1/500 s" in done.stdout and "energy" not in done.stdout
     (line,) = upright("run", *given, "--json", folder=tmp_path).stdout.splitlines()
     case = json.loads(line)
     label = f"model.xml:content={case['parameters']['content'][:8]}"
     assert (
-        case["outcome"] == "completed" and "penetration_max" in case["metrics"] and "energy_gain" not in case["metrics"]
+        case["outcome"] == "completed" and "penetration_max" in case["metrics"] and "actuator_work" in case["metrics"]
     )
     upright("accept", "--reason", "first", folder=tmp_path)
     assert upright("check", *given, folder=tmp_path).returncode == 0

@@ -124,6 +124,7 @@ class _Describer:
                     "limits": self.limits,
                     "acted_on": [members[k].name for k in sorted(acted_on)],
                     "conserves": forces.conserves,
+                    "sums": forces.sums,
                     "unmeasured": [text[:500] for text in dict.fromkeys([*self.unmeasured, *forces.unmeasured])],
                 },
             },

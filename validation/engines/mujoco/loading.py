@@ -59,6 +59,9 @@ def started(model: Any, given: Model) -> Any:
     if start.keyframe is not None:
         mujoco.mj_resetDataKeyframe(model, data, _keyframe(model, start.keyframe))
     _set_values(data, start)
+    if start.controls is not None and len(start.controls.rows[0]) != model.nu:
+        count = len(start.controls.rows[0])
+        raise ModelError(f"--from: controls has {count} numbers in a row; the model has {model.nu} actuators")
     if given.perturbation is not None:
         _perturb(model, data, given)
     return data

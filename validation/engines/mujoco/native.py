@@ -16,6 +16,7 @@ from reference_engine.array_types import Array
 from scenarios.scene import SpatialScene
 from validation.engines.engine import DeclinedError, ModelError, Settings, Value
 from validation.engines.mujoco.description import describe
+from validation.engines.mujoco.internals import InternalsOf
 from validation.engines.mujoco.loading import started
 from validation.engines.mujoco.reading import (
     CHECK_EVERY,
@@ -29,6 +30,7 @@ from validation.engines.shared.description import otherwise
 from validation.engines.shared.quaternions import product, rotated, rotation_vector
 
 ATTEMPTS = 50  # at coordinates for given poses
+SAME_STEP = 1e-6  # of a step: a control whose time is as much later is of this step
 CLOSE = 1e-14  # m and rad: a smaller change of the coordinates ends it
 KINDS: Mapping[str, Any] = {
     "integrator": mujoco.mjtIntegrator,
@@ -71,8 +73,28 @@ class NativeWorld(recorder.World):
         self._still = [np.array([getattr(body, name) for body in scene.bodies]) for name in _STATE]
         self._sizes = np.cumsum([self.data.qpos.size, self.data.qvel.size])
         self._extra: Array | None = None
+        self._controls, self._own_step = scene.native.model.start.controls, scene.native.step
+        self._internals = InternalsOf(self.model, sums=scene.native.sums, lagging=self.velocity_lag != 0.0)
+        self.internal_columns = self._internals.columns
+
+    def internals(self) -> Sequence[float]:
+        return self._internals.row(self.data, self._control)
+
+    def _control(self) -> None:
+        """Sets the recorded controls of the step to come."""
+        given = self._controls
+        if given is None:
+            return
+        now = (self.steps + SAME_STEP) * self.dt
+        if given.times:
+            at = int(np.searchsorted(given.times, now, side="right")) - 1
+        else:
+            at = min(int(now / self._own_step), len(given.rows) - 1)
+        if at >= 0:
+            self.data.ctrl[:] = given.rows[at]
 
     def step(self, *, watched: bool) -> None:
+        self._control()
         if self._extra is not None:
             self.data.xfrc_applied += self._extra
         mujoco.mj_step(self.model, self.data)

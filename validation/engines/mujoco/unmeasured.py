@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reference_engine.array_types import Array
 from reference_engine.dense import mul
+from validation.engines.mujoco.internals import CAN_SUM, unit_of_tendon
 
 EQUALITY, DISABLED, WRAP, OBJECT = mujoco.mjtEq, mujoco.mjtDisableBit, mujoco.mjtWrap, mujoco.mjtObj
 MOST_NAMES = 8  # in one line
@@ -18,28 +19,33 @@ MOST_NAMES = 8  # in one line
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forces:
     bodies: frozenset[int]  # of the model, that they act on
-    conserves: bool  # whether none of them can add energy, or store it
+    conserves: bool  # whether none of them can add energy, or store it, that is not summed
+    sums: bool  # whether there is something to sum
     unmeasured: tuple[str, ...]
 
 
 def forces_of(model: Any) -> Forces:
     rows = [*_of_joints(model), *_of_actuators(model), *_of_tendons(model), *_of_equalities(model), *_of_bodies(model)]
     rows += [*_of_everything(model)]
-    conserves = all(takes_only for _, takes_only, _ in rows)
     named = [text for _, _, text in rows if text]
-    if not conserves:
-        named.append("energy: some of these forces, or connections, add or store it")
+    without = [what for _, what, _ in rows if what]
+    if without:
+        named.append(f"energy: {', '.join(dict.fromkeys(without))} may add or store it")
     return Forces(
         bodies=frozenset(body for bodies, _, _ in rows for body in bodies),
-        conserves=conserves,
-        unmeasured=tuple(
-            named if conserves else [*named, "energy: some of these forces, or connections, add or store it"]
-        ),
+        conserves=not without,
+        sums=CAN_SUM and bool(rows) and not without,
+        unmeasured=tuple(named),
     )
 
 
-Row = tuple[set[int], bool, str]
-"""Bodies that it acts on; whether it can only take energy; what is not measured of it."""
+Row = tuple[set[int], str, str]
+"""Bodies that it acts on; what it is, if it can add or store energy that is not summed; what is not measured of it."""
+
+
+def _summed(what: str) -> str:
+    """ "" where this release lets what it adds or stores be summed."""
+    return "" if CAN_SUM else what
 
 
 def _named(model: Any, kind: Any, numbers: Iterable[int], what: str) -> str:
@@ -62,28 +68,26 @@ def _of_joints(model: Any) -> Iterator[Row]:
     spring, damper = _is_off(model, "SPRING", "PASSIVE"), _is_off(model, "DAMPER", "PASSIVE")
     constraint = _is_off(model, "CONSTRAINT")
     of_dofs = [
-        ("damping", model.dof_damping, True, damper),
-        ("damping of higher order", getattr(model, "dof_dampingpoly", np.zeros(model.nv)), True, damper),
-        ("friction", model.dof_frictionloss, True, constraint or _is_off(model, "FRICTIONLOSS")),
-        ("rotor inertia (armature)", model.dof_armature, False, False),
+        ("", model.dof_damping, damper),
+        ("", getattr(model, "dof_dampingpoly", np.zeros(model.nv)), damper),
+        ("", model.dof_frictionloss, constraint or _is_off(model, "FRICTIONLOSS")),
+        (_summed("rotors (armature)"), model.dof_armature, False),
     ]
     of_joints = [
-        ("springs", model.jnt_stiffness, False, spring),
-        ("springs of higher order", getattr(model, "jnt_stiffnesspoly", np.zeros(model.njnt)), False, spring),
-        ("plasticity", getattr(model, "jnt_plasticadr", np.full(model.njnt, -1)) >= 0, False, False),
-        ("limits", model.jnt_limited, True, constraint or _is_off(model, "LIMIT")),
+        (_summed("springs of joints"), model.jnt_stiffness, spring),
+        (_summed("springs of joints"), getattr(model, "jnt_stiffnesspoly", np.zeros(model.njnt)), spring),
+        ("plasticity of joints", getattr(model, "jnt_plasticadr", np.full(model.njnt, -1)) >= 0, False),
+        ("", model.jnt_limited, constraint or _is_off(model, "LIMIT")),
     ]
-    rows = [(what, _set(of, model.nv), takes_only, off, model.dof_jntid) for what, of, takes_only, off in of_dofs]
-    rows += [
-        (what, _set(of, model.njnt), takes_only, off, np.arange(model.njnt)) for what, of, takes_only, off in of_joints
-    ]
-    for what, which, takes_only, off, joint_of in rows:
+    rows = [(what, _set(of, model.nv), off, model.dof_jntid) for what, of, off in of_dofs]
+    rows += [(what, _set(of, model.njnt), off, np.arange(model.njnt)) for what, of, off in of_joints]
+    for what, which, off, joint_of in rows:
         joints = np.unique(joint_of[which]).tolist()
         if joints and not off:
-            bodies = {body for j in joints for body in _both_sides(model, int(model.jnt_bodyid[j]))}
-            if what == "limits":
-                joints = [j for j in joints if not _is_single(model, j)]
-            yield bodies, takes_only, _named(model, OBJECT.mjOBJ_JOINT, joints, f"{what} of joints") if joints else ""
+            yield {body for j in joints for body in _both_sides(model, int(model.jnt_bodyid[j]))}, what, ""
+    limited = [] if constraint or _is_off(model, "LIMIT") else np.flatnonzero(model.jnt_limited).tolist()
+    if open_to_us := [j for j in limited if not _is_single(model, j)]:
+        yield set(), "", _named(model, OBJECT.mjOBJ_JOINT, open_to_us, "how far joints go beyond their limits")
 
 
 def _is_single(model: Any, joint: int) -> bool:
@@ -100,7 +104,10 @@ def _both_sides(model: Any, body: int) -> set[int]:
 def _of_actuators(model: Any) -> Iterator[Row]:
     if not model.nu or _is_off(model, "ACTUATION"):
         return
-    yield _treed(model), False, _named(model, OBJECT.mjOBJ_ACTUATOR, range(model.nu), "forces and work of actuators")
+    yield _treed(model), _summed("actuators"), ""
+    sticky = int(getattr(mujoco.mjtTrn, "mjTRN_BODY", -1))
+    if adhesive := [k for k in range(model.nu) if int(model.actuator_trntype[k]) == sticky]:
+        yield _treed(model), "adhesion", _named(model, OBJECT.mjOBJ_ACTUATOR, adhesive, "adhesion of bodies")
 
 
 def _treed(model: Any) -> set[int]:
@@ -120,8 +127,11 @@ def _of_tendons(model: Any) -> Iterator[Row]:
         elif kind in (WRAP.mjWRAP_SPHERE, WRAP.mjWRAP_CYLINDER):
             bodies.add(int(model.body_weldid[model.geom_bodyid[k]]))
     springs = bool(np.any(model.tendon_stiffness)) or bool(np.any(getattr(model, "tendon_armature", 0)))
-    text = _named(model, OBJECT.mjOBJ_TENDON, range(model.ntendon), "length, limits and forces of tendons")
-    yield bodies - {0}, not springs, text
+    mixed = [k for k in np.flatnonzero(model.tendon_limited).tolist() if unit_of_tendon(model, k) != "travel"]
+    text = _named(model, OBJECT.mjOBJ_TENDON, mixed, "limits of tendons that are sums of joints") if mixed else ""
+    yield bodies - {0}, _summed("springs of tendons") if springs else "", text
+    if np.any(getattr(model, "tendon_plasticadr", np.full(1, -1)) >= 0):
+        yield set(), "plasticity of tendons", ""
 
 
 def _active(model: Any) -> list[int]:
@@ -162,20 +172,20 @@ def _of_equalities(model: Any) -> Iterator[Row]:
             bodies = _treed(model)
         name = EQUALITY(kind).name.removeprefix("mjEQ_").lower()
         text = _named(model, OBJECT.mjOBJ_EQUALITY, [k], f"how far an equality ({name}) opens")
-        connects = kind == EQUALITY.mjEQ_CONNECT  # which is measured as a joint
-        yield bodies, False, "" if connects else text
+        measured = kind in (EQUALITY.mjEQ_CONNECT, EQUALITY.mjEQ_WELD, EQUALITY.mjEQ_JOINT, EQUALITY.mjEQ_TENDON)
+        yield bodies, _summed("equalities"), "" if measured else text
 
 
 def _of_bodies(model: Any) -> Iterator[Row]:
     lifted = np.flatnonzero(model.body_gravcomp)
     if lifted.size and not _is_off(model, "GRAVITY"):
         bodies = {int(model.body_weldid[body]) for body in lifted} - {0}
-        yield bodies, False, _named(model, OBJECT.mjOBJ_BODY, lifted, "gravity compensation of bodies")
+        yield bodies, _summed("gravity compensation"), ""
     moved = np.flatnonzero(model.body_mocapid >= 0)
     if moved.size:
         yield (
             set(),
-            True,
+            "",
             _named(model, OBJECT.mjOBJ_BODY, moved, "bodies that are moved from outside (mocap), which stay here"),
         )
 
@@ -184,13 +194,15 @@ def _of_everything(model: Any) -> Iterator[Row]:
     option = model.opt
     every = _treed(model)
     if option.density or option.viscosity or np.any(option.wind):
-        yield every, not np.any(option.wind), "the forces of the medium (density, viscosity, wind)"
+        yield every, _summed("the medium") if np.any(option.wind) else "", ""
     if getattr(model, "nflex", 0):
-        yield every, False, _named(model, OBJECT.mjOBJ_FLEX, range(model.nflex), "shape, gaps and energy of flexes")
+        named = _named(model, OBJECT.mjOBJ_FLEX, range(model.nflex), "shape, gaps and energy of flexes")
+        yield every, "flexes", named
     if getattr(model, "nplugin", 0):
-        yield every, False, _named(model, OBJECT.mjOBJ_PLUGIN, range(model.nplugin), "what plugins do")
+        yield every, "plugins", _named(model, OBJECT.mjOBJ_PLUGIN, range(model.nplugin), "what plugins do")
     for name, what in (("geom_surfacevel", "moving surfaces"), ("geom_adhesion", "adhesion")):
         geoms = np.flatnonzero(np.any(np.reshape(getattr(model, name, np.zeros(0)), (-1, 1)), axis=1))
         if geoms.size:
             per = max(1, np.size(getattr(model, name)) // model.ngeom)
-            yield every, False, _named(model, OBJECT.mjOBJ_GEOM, sorted({*(geoms // per)}), f"{what} of geoms")
+            named = _named(model, OBJECT.mjOBJ_GEOM, sorted({*(geoms // per)}), f"{what} of geoms")
+            yield every, what, named

@@ -20,6 +20,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
 from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
+from validation.engines.shared.internals import Gathered
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
 Decode = Callable[[bytes, int], Sequence[NDArray[Any]]]
@@ -125,6 +126,7 @@ class World:
     velocity_lag = 0.0  # s, time of the velocities minus time of the poses
     contact_tolerance = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
     slowed_by_watching = False  # whether a watched step takes longer; such steps are not timed
+    internal_columns: tuple[str, ...] = ()  # of `Internals`, which this world has
     forgets = False  # whether `set_state` leaves nothing of what was before, so that one world will do for many states
 
     def step(self, *, watched: bool) -> None:
@@ -146,6 +148,10 @@ class World:
     def contacts(self) -> Rows | None:
         """The contacts of the step just made. An engine's arrays may be views: they are copied."""
         return None
+
+    def internals(self) -> Sequence[float]:
+        """A number for each of `internal_columns`, asked after each `read`; works are those of the step just made."""
+        return ()
 
     def finish(self, motion: Trajectory) -> World | None:
         """Raises what spoils the whole motion; a world to record in place of this one, or None."""
@@ -289,6 +295,7 @@ class Recorder:
         self._digest = hashlib.sha256()
         self._raw_given = self._decoded = False
         self._contacts: list[tuple[NDArray[Any], ...]] = []
+        self._internals = Gathered()
 
     def take(self, world: World) -> None:
         """The state of a world after a step, or at the start."""
@@ -300,6 +307,8 @@ class Recorder:
             raise AnswerError(f"read returned {state!r:.60} ({type(state).__name__}); it should be a tuple of arrays")
         else:
             self.read(*state, raw=raw)
+        if world.internal_columns:
+            self._internals.add(world.internal_columns, world.internals())
 
     def read(self, *state: Any, raw: Array | bytes | None = None) -> None:
         """The state after a step: (pose, twist), each (B, 3), or (position, orientation, velocity, spin).
@@ -361,6 +370,7 @@ class Recorder:
             contact_tolerance=self.contact_tolerance,
             state_hash=self._digest.hexdigest(),
             contacts=self._contact_arrays(steps),
+            internals=self._internals.at(steps),
         )
 
     # --- inside ---
