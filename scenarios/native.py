@@ -91,6 +91,27 @@ class Start(Data):
     controls: Annotated[Controls | None, Field(exclude_if=not_stated)] = None
 
 
+ProbeKind = Literal["settle", "hold", "drop", "push", "tip"]
+
+
+class Probe(Data):
+    """What is done to a model at its start, before it is let go.
+
+    settle: nothing. hold: position servos are given the positions that they have. drop: every free body is raised by
+    `size`, m. push: the free body has an impulse of `size`, N s, along the world's first axis, at its centre of mass.
+    tip: the free body is turned by `size`, rad, about that axis, and raised by `lift`, m.
+    """
+
+    kind: ProbeKind
+    body: str = ""  # of the scene that describes the model
+    size: NonNegative = 0.0
+    lift: NonNegative = 0.0
+
+    @property
+    def title(self) -> str:
+        return f"{self.kind} {self.body}".strip()
+
+
 class Perturbation(Data):
     """Of the start: each coordinate moved by less than `size`, drawn anew for each number."""
 
@@ -106,12 +127,15 @@ class Model(Data):
     file: Path  # the one that is loaded; the others are those that it includes
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1, max_length=MOST_FILES)]
     start: Start = Start()
+    probe: Annotated[Probe | None, Field(exclude_if=not_stated)] = None
     perturbation: Annotated[Perturbation | None, Field(exclude_if=not_stated)] = None
 
     def digest(self, duration: float) -> str:
         """SHA-256 of files and start: the identity of what is run, whatever an engine makes of it."""
         files = [(one.path, one.sha256) for one in self.files]
-        given = [self.language, self.file, files, self.start.model_dump(mode="json"), duration]
+        given: list[Any] = [self.language, self.file, files, self.start.model_dump(mode="json"), duration]
+        if self.probe is not None:
+            given.append(self.probe.model_dump(mode="json"))
         return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
     def without_data(self) -> "Model":
@@ -152,6 +176,10 @@ class Native(Data):
     """Whether no such force can add energy to the bodies, or store it, that is not summed beside the motion."""
     sums: Annotated[bool, Field(exclude_if=_is_empty)] = False
     """Whether what they add and store is summed (`validation.records.trajectory.Internals`)."""
+    free: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
+    """Bodies that no joint ties."""
+    servos: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
+    """Position servos of the model."""
     overlap: NonNegative = 0.0
     """m, the deepest at the start, by the engine: the model has it so."""
     unmeasured: tuple[Annotated[str, Field(max_length=MOST_TEXT)], ...] = ()

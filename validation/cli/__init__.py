@@ -29,6 +29,7 @@ COMMANDS = {
     "history": "Show the metrics of a case over the runs: steps, drift, and since which commit.",
     "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",
     "versions": "Run scenarios on the releases of an engine: what changed from one to the next.",
+    "probe": "Try a model of your own on versions of an engine: settle, hold, drop, push, tip.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",

@@ -247,14 +247,14 @@ def model_options(function: Callable[..., Any], names: tuple[str, ...] = ("--fro
     """How models are run, handed over as one `validation.running.options.ModelOptions`. `names`: of the start."""
 
     @functools.wraps(function)
-    def command(*, start: str, duration: float | None, root: str, **given: Any) -> Any:
+    def command(*, starts: tuple[str, ...], duration: float | None, root: str, **given: Any) -> Any:
         from validation.running.options import ModelOptions
 
-        return function(model=ModelOptions(start=start, duration=duration, root=root), **given)
+        return function(model=ModelOptions(starts=starts, duration=duration, root=root), **given)
 
-    doc = "Of a model: where it starts, a keyframe or a file of states (.npz).  [default: as it is]"
+    doc = "Of a model: where it starts, a keyframe, a file of states (.npz) or a folder of these; as often as wanted."
     options = (
-        click.option(*names, "start", default="", metavar="START", help=doc),
+        click.option(*names, "starts", multiple=True, metavar="START", help=f"{doc}  [default: as it is]"),
         click.option(
             "--duration",
             type=Within(1e-3, 1e4),

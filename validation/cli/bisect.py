@@ -96,7 +96,7 @@ def command(
     repository = Repository(repo.resolve())
     with open_store(database) as store:
         ends = [commit_of(store, repository, word) for word in (good, bad)]
-        found = given_in(store, scenario)
+        found, *_ = given_in(store, scenario)
     if isinstance(found, GivenModel):
         raise click.UsageError(f"{scenario}: a model of your own is not bisected by commits; compare releases with it")
     given = (("--profile", profile), ("--dt", dt))

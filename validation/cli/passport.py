@@ -63,7 +63,7 @@ def command(
     others = {path.name: passport.read_passport(path) for path in against}
     if write is not None and not write.absolute().parent.is_dir():
         raise RunError(f"--write {write}: there is no folder {write.absolute().parent}")
-    given = [given_of(word, model) for word in scenarios or passport.SCENES]
+    given = given_of(scenarios or passport.SCENES, model)
     found = passport.examine(
         choice, given, profile, dt, arguments.make_limits(None, time_limit), others,
         Shown(quiet=as_json),

@@ -234,16 +234,15 @@ def compare_engines(
     run at all; KeyboardInterrupt where it was stopped before anything was compared.
     """
     sides = [engine_of(word) for word in words]
-    named = [given_of(word, model) for word in dict.fromkeys(scenarios)]
-    if model.given and not any(isinstance(one, GivenModel) for one in named):
-        raise RunError(f"{model.given[0]}: is of models, and none is given; name a .xml or .urdf file")
+    named = given_of(dict.fromkeys(scenarios), model)
+    chosen: Sequence[Scenario | GivenModel]
     chosen = named or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH
     made: Compared | None = None
     try:
         with running_engines(sides, progress, profile, executor=executor) as (pool, environments):
             loading = Loading(pool, limits)
-            loading.load(chosen, sides)
+            chosen = loading.load(chosen, sides)
             requests = _requests(loading, chosen, sides, [{}], asked, dt)
             swept = chosen if options else [] if scenarios else few_of(comparison_suite())
             requests += _requests(loading, swept, sides, _variants(pool, sides), asked[:1], dt)

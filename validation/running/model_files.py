@@ -26,6 +26,7 @@ MOST_INCLUDES = 200  # of XML files
 Element = tuple[str, dict[str, str]]  # tag, attributes
 REFERS = frozenset({"file", "filename", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback"})
 FOLDERS = ("meshdir", "texturedir", "assetdir")
+MOST_STARTS = 1000  # in a folder
 MOST_NUMBERS = 100_000  # of a start
 CONTROLS = ("controls", "control_times", "control_rate")
 """Of a start: controls that are played, and their times, s, or how many there are in a second."""
@@ -239,6 +240,16 @@ class _Lenient(HTMLParser):
 
 
 # --- the start -------------------------------------------------------------------------------------------------------
+
+
+def starts_in(text: str) -> list[str]:
+    """The files of a folder, in the order of their names; else the start itself. Raises SceneError."""
+    if not text or not Path(text).is_dir():
+        return [text]
+    found = sorted(str(path) for path in Path(text).glob("*.npz"))
+    if not 0 < len(found) <= MOST_STARTS:
+        raise SceneError(f"--from: {text}: a folder with {len(found)} .npz files; allowed: 1 to {MOST_STARTS}")
+    return found
 
 
 def _start_of(text: str) -> Start:

@@ -7,21 +7,23 @@ shapes. What is compared over releases is known by the model's files and start.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.scene_file import file_name, scenario_from_scene
-from scenarios.native import Model
+from scenarios.native import Model, ProbeKind
 from scenarios.scenario import Scenario
 from scenarios.scene import SpatialScene, parse_scene
 from scenarios.scene_error import SceneError
 from validation.engines import LOADS, EngineChoice, default_engines, engine_of
-from validation.running.model_files import is_model, read_model
+from validation.running.model_files import is_model, read_model, starts_in
 from validation.running.options import AS_IT_IS, ModelOptions, RunError
 from validation.running.planning import STEP, engine_remotes
+from validation.running.probes import probes_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 
@@ -32,9 +34,10 @@ DURATION = 2.0  # s
 class GivenModel:
     """A model that no engine has loaded yet."""
 
-    name: str  # of its file
+    name: str  # of its file, and where there are several of its start or of what is done to it
     model: Model
     duration: float
+    probes: tuple[ProbeKind, ...] = ()  # run in place of it
     label: str = field(init=False)
     given: dict[str, Any] = field(init=False)  # what it is known by, as `Scenario.given`
 
@@ -51,12 +54,40 @@ class GivenModel:
         return scenario_from_scene(self.name, scene.model_copy(update={"native": native}))
 
 
-def given_of(word: str, asked: ModelOptions = AS_IT_IS) -> Scenario | GivenModel:
-    """What a word names: a scenario, or the path of a model. Raises ParameterError, SceneError."""
-    if not is_model(word):
-        return scenario_of(word)
-    model = read_model(word, root=asked.root, start=asked.start)
-    return GivenModel(name=file_name(Path(word)), model=model, duration=asked.duration or DURATION)
+def given_of(words: Iterable[str], asked: ModelOptions = AS_IT_IS) -> list[Scenario | GivenModel]:
+    """What words name: scenarios, or the paths of models, each from all starts that are asked for. Raises
+    ParameterError, SceneError; RunError where options are of models and there is none."""
+    found: list[Scenario | GivenModel] = []
+    for word in words:
+        found += models_of(word, asked) if is_model(word) else [scenario_of(word)]
+    check_options(found, asked)
+    return found
+
+
+def check_options(given: Iterable[Scenario | GivenModel], asked: ModelOptions) -> None:
+    """Raises RunError where options are of models and there is none."""
+    if asked.given and not any(isinstance(one, GivenModel) for one in given):
+        raise RunError(f"{asked.given[0]}: is of models, and none is given; name a .xml or .urdf file")
+
+
+def models_of(word: str, asked: ModelOptions) -> list[GivenModel]:
+    """One of each start. Raises SceneError."""
+    starts = [one for text in asked.starts for one in starts_in(text)] or [""]
+    several = len(starts) > 1
+    return [
+        GivenModel(
+            name="+".join([file_name(Path(word)), *([_plain(Path(start).stem)] if several else [])]),
+            model=read_model(word, root=asked.root, start=start),
+            duration=asked.duration or DURATION,
+            probes=asked.probes,
+        )
+        for start in starts
+    ]
+
+
+def _plain(text: str) -> str:
+    """As a label may have it."""
+    return re.sub(r"[^\w.#-]", "_", text)[:60]
 
 
 def as_given(scenario: Scenario) -> Scenario | GivenModel:
@@ -87,13 +118,39 @@ class Loading:
     limits: Limits
     _found: dict[tuple[str, str], Scenario | str] = field(default_factory=dict)  # by label of engine and of model
 
-    def load(self, given: Iterable[Scenario | GivenModel], choices: Iterable[EngineChoice]) -> None:
-        """Ask each engine to describe each model. Raises RunError where no engine loads one of them."""
+    def load(
+        self, given: Iterable[Scenario | GivenModel], choices: Sequence[EngineChoice]
+    ) -> list[Scenario | GivenModel]:
+        """Ask each engine to describe each model; what is run: a model's probes, where they are asked for, in place of
+        it. Raises RunError where no engine loads one of them."""
+        given = list(given)
         models, engines = [one for one in given if isinstance(one, GivenModel)], {one.label: one for one in choices}
         self._ask({(label, one.label): (choice, one) for one in models for label, choice in engines.items()})
         for one in models:
             if self._any(one) is None:
                 raise RunError(f"{one.name}: {self._found[next(iter(engines)), one.label]}")
+        if not any(one.probes for one in models):
+            return given
+        return self.load([made for one in given for made in self._probed(one)], choices)
+
+    def _probed(self, given: Scenario | GivenModel) -> list[Scenario | GivenModel]:
+        if isinstance(given, Scenario) or not given.probes:
+            return [given]
+        described = self._any(given)
+        assert described is not None and isinstance(described.scene, SpatialScene)
+        probes = probes_of(described.scene, given.probes)
+        if not probes:
+            named = ", ".join(given.probes)
+            raise RunError(f"{given.name}: nothing to probe by {named}; it has no free body and no position servo")
+        return [
+            replace(
+                given,
+                name="+".join([given.name, _plain(probe.title.replace(" ", "-"))]),
+                model=given.model.model_copy(update={"probe": probe}),
+                probes=(),
+            )
+            for probe in probes
+        ]
 
     def on(self, given: Scenario | GivenModel, choice: EngineChoice) -> tuple[Scenario, str]:
         """What the engine runs, which has loaded it; or another's description, and why it does not load the model."""

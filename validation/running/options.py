@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from scenarios.native import ProbeKind
 from validation.store.errors import LostFileError, StoreError
 
 if TYPE_CHECKING:  # every command reads words, few run anything
@@ -70,14 +71,15 @@ class _Silent:
 class ModelOptions:
     """How models of a user's own are run."""
 
-    start: str = ""  # a keyframe, or a file of states
+    starts: tuple[str, ...] = ()  # each a keyframe, a file of states, or a folder of such files
+    probes: tuple[ProbeKind, ...] = ()  # run in place of the model as it is
     duration: float | None = None  # s
     root: str = ""  # the folder below which their files are
 
     @property
     def given(self) -> list[str]:
         """Which are given, as they are typed."""
-        named = (("--from", self.start), ("--duration", self.duration), ("--root", self.root))
+        named = (("--from", self.starts), ("--duration", self.duration), ("--root", self.root))
         return [name for name, value in named if value]
 
 

@@ -14,21 +14,31 @@ from validation.engines import EngineChoice, engine_of, unavailable_engines
 from validation.records.case import Case, Result, platform_class
 from validation.records.names import with_profile
 from validation.records.simulation import Simulation
-from validation.running.models import GivenModel, Loading, as_given, engines_for, given_of, step_of
+from validation.running.model_files import is_model
+from validation.running.models import (
+    GivenModel,
+    Loading,
+    as_given,
+    check_options,
+    engines_for,
+    given_of,
+    models_of,
+    step_of,
+)
 from validation.running.options import AS_IT_IS, ModelOptions, Options, RunError
 from validation.running.planning import Request
 from validation.running.processes.executor import Executor
 from validation.store import Baseline, Store
 
 
-def given_in(store: Store, word: str, asked: ModelOptions = AS_IT_IS) -> Scenario | GivenModel:
+def given_in(store: Store, word: str, asked: ModelOptions = AS_IT_IS) -> list[Scenario | GivenModel]:
     """Of the catalogue, of a scene or model file, or of a scene that is stored and named by its label.
 
     Raises ParameterError, SceneError, StoreError.
     """
     if LABEL.fullmatch(word):
-        return as_given(scenario_from_scene(*store.labelled_scene(word)))
-    return given_of(word, asked)
+        return [as_given(scenario_from_scene(*store.labelled_scene(word)))]
+    return [*models_of(word, asked)] if is_model(word) else given_of([word])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +53,11 @@ class Words:
     def of(cls, store: Store, options: Options) -> Words:
         """Raises ParameterError, SceneError, StoreError, EngineNameError for words that are none; RunError for options
         that are of nothing here."""
-        given = [given_in(store, word, options.model) for word in options.scenarios]
-        if options.model.given and not any(isinstance(one, GivenModel) for one in given):
-            raise RunError(f"{options.model.given[0]}: is of models, and none is given; name a .xml or .urdf file")
+        found = [(one, word) for word in options.scenarios for one in given_in(store, word, options.model)]
+        given = [one for one, _ in found]
+        check_options(given, options.model)
         engines = [engine_of(word) for word in options.engines] or engines_for(given)
-        return cls(scenarios=given, engines=engines, typed=dict(zip((one.label for one in given), options.scenarios)))
+        return cls(scenarios=given, engines=engines, typed={one.label: word for one, word in found})
 
     @property
     def title(self) -> str:
@@ -58,7 +68,7 @@ class Words:
     def requests(self, pool: Executor, options: Options) -> list[Request]:
         """Raises RunError where no engine loads a model."""
         loading, given = Loading(pool, options.limits), self.scenarios or canonical_suite()
-        loading.load(given, self.engines)
+        given = loading.load(given, self.engines)
         return [
             Request(
                 scenario=scenario,
@@ -103,7 +113,7 @@ class Selection:
 def selection_of(store: Store, scenarios: Iterable[str], engines: Iterable[str]) -> Selection:
     """Raises what `given_in` does, and EngineNameError."""
     return Selection(
-        scenarios=tuple(given_in(store, word) for word in scenarios),
+        scenarios=tuple(one for word in scenarios for one in given_in(store, word)),
         engines=tuple(engine_of(word) for word in engines),
     )
 

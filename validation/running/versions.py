@@ -67,7 +67,7 @@ def asked_of(
     model: ModelOptions = AS_IT_IS,
 ) -> Asked:
     """The canonical suite where no scenario is named. Raises ParameterError, SceneError, SettingError."""
-    found = [given_of(word, model) for word in dict.fromkeys(scenarios)] or canonical_suite()
+    found = given_of(dict.fromkeys(scenarios), model) or canonical_suite()
     profiles = [choice.profile or profile] if choice.profile or profile else BOTH
     return Asked(scenarios=found, profiles=profiles, dt=dt, starts=starts, limits=limits)
 
@@ -152,7 +152,7 @@ class Releases:
         return [(plan, found[id(firsts[plan.case.label, tuple(plan.case.settings.items())])]) for plan in plans]
 
     def _requests(self, choice: EngineChoice) -> list[Request]:
-        self._loading.load(self.asked.scenarios, [choice])
+        loaded = self._loading.load(self.asked.scenarios, [choice])
         return [
             Request(
                 scenario=scenario,
@@ -161,7 +161,7 @@ class Releases:
                 dt=self.asked.dt or step_of(scenario),
                 declined=fault,
             )
-            for given in self.asked.scenarios
+            for given in loaded
             for scenario, fault in [self._loading.on(given, choice)]
             for profile in self.asked.profiles
         ]

@@ -25,6 +25,7 @@ from scenarios.shapes import MOST_CORNERS
 from validation.engines.engine import ModelError
 from validation.engines.mujoco.geoms import corners_of, friction_of, pair_laws, piece_of
 from validation.engines.mujoco.loading import load, started
+from validation.engines.mujoco.probes import is_free, position_servos, set_up
 from validation.engines.mujoco.unmeasured import connected_ends, connections, forces_of
 from validation.engines.shared.description import (
     SAME_POINT,
@@ -69,7 +70,11 @@ class _Member:
 def describe(given: Model, duration: float, title: str) -> Described:
     """Raises ModelError, SceneError."""
     model = load(given)
-    return _Describer(model, started(model, given)).described(given, duration, title)
+    data = started(model, given)
+    if given.probe is not None:
+        members, _ = _Describer(model, data)._gathered()
+        set_up(model, data, given.probe, {one.name: one.body for one in members})
+    return _Describer(model, data).described(given, duration, title)
 
 
 class _Describer:
@@ -125,6 +130,8 @@ class _Describer:
                     "acted_on": [members[k].name for k in sorted(acted_on)],
                     "conserves": forces.conserves,
                     "sums": forces.sums,
+                    "free": [one.name for one in members if not one.fixed and is_free(model, one.body)],
+                    "servos": [self._title("actuator", k) for k in position_servos(model)],
                     "unmeasured": [text[:500] for text in dict.fromkeys([*self.unmeasured, *forces.unmeasured])],
                 },
             },

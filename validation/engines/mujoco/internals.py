@@ -28,6 +28,8 @@ CAN_SUM = hasattr(mujoco, "mj_setState") and hasattr(mujoco.MjData, "qfrc_spring
 RK4 = ((0.5, 1.0 / 3.0), (0.5, 1.0 / 3.0), (1.0, 1.0 / 6.0))
 """Of each stage but the first: where in the step it is, and its weight."""
 UNITS = {int(mujoco.mjtJoint.mjJNT_HINGE): "angle", int(mujoco.mjtJoint.mjJNT_SLIDE): "travel"}
+STATE = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "mocap_pos", "mocap_quat", "xfrc_applied")
+"""Of mjData, in releases that do not copy it."""
 TORQUE_SCALE = 10  # of a weld, in eq_data
 
 
@@ -81,7 +83,8 @@ class InternalsOf:
             mujoco.mj_getState(model, data, self._state, self._kind)
             mujoco.mj_setState(model, second, self._state, self._kind)
         else:
-            mujoco.mj_copyData(second, model, data)
+            for name in STATE:
+                getattr(second, name)[...] = getattr(data, name)
         if not (self._lagging and self._sums):
             mujoco.mj_forward(model, second)
             return np.asarray(data.qvel)

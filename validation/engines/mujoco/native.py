@@ -18,6 +18,7 @@ from validation.engines.engine import DeclinedError, ModelError, Settings, Value
 from validation.engines.mujoco.description import describe
 from validation.engines.mujoco.internals import InternalsOf
 from validation.engines.mujoco.loading import started
+from validation.engines.mujoco.probes import set_up
 from validation.engines.mujoco.reading import (
     CHECK_EVERY,
     LAG_IN_STEPS,
@@ -60,9 +61,7 @@ class NativeWorld(recorder.World):
             raise ModelError(f"MuJoCo {mujoco.__version__} loads the model otherwise than it was described: {fault}")
         self.model, self.found = found.model, found
         set_options(self.model, dt, settings)
-        self.data = started(self.model, scene.native.model)
-        self._start = started(self.model, scene.native.model)
-        self._second = started(self.model, scene.native.model)
+        self.data, self._second = self._started(), self._started()
         integrator = mujoco.mjtIntegrator(self.model.opt.integrator).name.removeprefix("mjINT_").lower()
         self.velocity_lag = LAG_IN_STEPS[integrator] * dt
         self._knows_forces = integrator != "rk4"
@@ -76,6 +75,15 @@ class NativeWorld(recorder.World):
         self._controls, self._own_step = scene.native.model.start.controls, scene.native.step
         self._internals = InternalsOf(self.model, sums=scene.native.sums, lagging=self.velocity_lag != 0.0)
         self.internal_columns = self._internals.columns
+
+    def _started(self) -> Any:
+        assert self.scene.native is not None
+        given = self.scene.native.model
+        data = started(self.model, given)
+        if given.probe is not None:
+            numbers = self.found.body.tolist()
+            set_up(self.model, data, given.probe, {one.name: k for one, k in zip(self.scene.bodies, numbers)})
+        return data
 
     def internals(self) -> Sequence[float]:
         return self._internals.row(self.data, self._control)
@@ -148,7 +156,7 @@ class NativeWorld(recorder.World):
             if getattr(self.model, size, 0):
                 raise DeclinedError(f"its steps also depend on {name}, which poses do not give")
         position, orientation, velocity, spin = (np.asarray(part, np.float64)[self._free] for part in state)
-        mujoco.mj_copyData(self.data, self.model, self._start)
+        self.data = self._started()
         qpos = self.data.qpos.copy()
         for _ in range(ATTEMPTS):
             at, turned, _, _ = self._bodies(qpos, np.zeros(self.model.nv))

@@ -1,0 +1,59 @@
+"""What is done to a model of one's own to try it: probes, made from the scene that describes it.
+
+Sizes go by the bodies' own: so far, so fast and so slanted that a person sees what follows, and rounded to one digit.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import numpy as np
+
+from reference_engine.dense import norm
+from scenarios import mass
+from scenarios.native import Probe, ProbeKind
+from scenarios.scene import SpatialBody, SpatialScene
+
+KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
+MOST_BODIES = 50  # that are probed one by one
+DROPPED = 0.1  # of the smallest width
+PUSHED = 0.2  # of the width is how high the push would throw the body
+TIPPED = math.radians(10.0)
+
+
+def probes_of(scene: SpatialScene, kinds: Sequence[ProbeKind]) -> list[Probe]:
+    """In the order of `KINDS`; those that the model has something for."""
+    return [probe for kind in KINDS if kind in kinds for probe in _of(scene, kind)]
+
+
+def free_bodies(scene: SpatialScene) -> list[SpatialBody]:
+    """Those that nothing ties."""
+    assert scene.native is not None
+    return [body for body in scene.bodies if body.name in scene.native.free]
+
+
+def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
+    bodies = free_bodies(scene)[:MOST_BODIES]
+    g = float(norm(np.array(scene.gravity)))
+    match kind:
+        case "settle":
+            yield Probe(kind=kind)
+        case "hold":
+            if scene.native is not None and scene.native.servos:
+                yield Probe(kind=kind)
+        case "drop":
+            if bodies and g > 0.0:
+                yield Probe(kind=kind, size=_digit(DROPPED * min(mass.width(body.shape) for body in bodies)))
+        case "push":
+            for body in bodies:
+                speed = math.sqrt(2.0 * (g or 1.0) * PUSHED * mass.width(body.shape))
+                yield Probe(kind=kind, body=body.name, size=_digit((body.mass or 0.0) * speed))
+        case "tip":
+            for body in bodies:
+                lift = mass.bounding_radius(body.shape) * math.sin(TIPPED)
+                yield Probe(kind=kind, body=body.name, size=TIPPED, lift=_digit(lift))
+
+
+def _digit(value: float) -> float:
+    """To one digit."""
+    return float(f"{value:.0e}")
