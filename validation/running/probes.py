@@ -17,7 +17,7 @@ from scenarios.scene import SpatialBody, SpatialScene
 KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
 MOST_BODIES = 50  # that are probed one by one
 DROPPED = 0.1  # of the smallest width
-PUSHED = 0.2  # of the width is how high the push would throw the body
+THROWN = 0.2  # of the width is how high the push would throw the body
 TIPPED = math.radians(10.0)
 
 
@@ -46,7 +46,7 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
                 yield Probe(kind=kind, size=_digit(DROPPED * min(mass.width(body.shape) for body in bodies)))
         case "push":
             for body in bodies:
-                speed = math.sqrt(2.0 * (g or 1.0) * PUSHED * mass.width(body.shape))
+                speed = math.sqrt(2.0 * (g or 1.0) * THROWN * mass.width(body.shape))
                 yield Probe(kind=kind, body=body.name, size=_digit((body.mass or 0.0) * speed))
         case "tip":
             for body in bodies:

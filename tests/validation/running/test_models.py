@@ -25,7 +25,8 @@ HELD = (
 )
 DRIVEN = FALLING.format(
     more=HELD,
-    beside="<actuator><motor name='motor' joint='hinge'/></actuator><keyframe><key name='on' qpos='0 0 0.1 1 0 0 0 0' "
+    beside="<actuator><motor name='motor' joint='hinge'/></actuator><tendon><fixed name='sum' limited='true' range='-9 9'>"
+    "<joint joint='hinge' coef='1'/></fixed></tendon><keyframe><key name='on' qpos='0 0 0.1 1 0 0 0 0' "
     "ctrl='3'/></keyframe>",
 )  # fmt: skip
 
@@ -192,7 +193,7 @@ def test_a_model_is_run_stored_shown_checked_and_run_again_without_its_file(tmp_
     done = upright("run", *given, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "not measured of model.xml:content=" in done.stdout
-    assert "time step 1/500 s" in done.stdout and "energy" not in done.stdout
+    assert "limits of tendons that are sums of joints: sum" in done.stdout and "time step 1/500 s" in done.stdout
     (line,) = upright("run", *given, "--json", folder=tmp_path).stdout.splitlines()
     case = json.loads(line)
     label = f"model.xml:content={case['parameters']['content'][:8]}"

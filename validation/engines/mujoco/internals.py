@@ -70,7 +70,7 @@ class InternalsOf:
             found["stored"] = self._stored(data.qvel)
             if self._lagging:
                 done = self._half_kicks(data)
-                found["stored"] += self._late(data.qvel, later)
+                found["stored"] += self._at_pose(data.qvel, later)
             else:
                 done, self._done = self._done, self._stages(data)
             found |= zip(WORKS, done.tolist())
@@ -152,7 +152,7 @@ class InternalsOf:
                 stored += 0.5 * float(mul(np.asarray(armature), rate * rate))
         return stored
 
-    def _late(self, v: Array, later: Array) -> float:
+    def _at_pose(self, v: Array, later: Array) -> float:
         """J: kinetic energy at the pose, at the mean of both velocities, beyond that of v."""
         half, momentum = 0.5 * (later - v), np.zeros(self.model.nv)
         mujoco.mj_mulM(self.model, self.data, momentum, 2.0 * v + half)

@@ -28,7 +28,7 @@ def set_up(model: Any, data: Any, probe: Probe, body_of: Mapping[str, int]) -> N
     """`body_of`: of the scene's bodies, those of the model. Raises ModelError."""
     match probe.kind:
         case "hold":
-            _hold_still(model, data)
+            _fix_servos(model, data)
         case "drop":
             for body in range(1, model.nbody):
                 if is_free(model, body):
@@ -60,7 +60,7 @@ def _up(model: Any) -> Array:
     return -g / size if size > 0.0 else np.array((0.0, 0.0, 1.0))
 
 
-def _hold_still(model: Any, data: Any) -> None:
+def _fix_servos(model: Any, data: Any) -> None:
     second = _positioned(model, data)
     for k in position_servos(model):
         length = float(second.actuator_length[k])
