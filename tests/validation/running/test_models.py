@@ -25,9 +25,9 @@ HELD = (
 )
 DRIVEN = FALLING.format(
     more=HELD,
-    beside="<actuator><motor name='motor' joint='hinge'/></actuator><tendon><fixed name='sum' limited='true' range='-9 9'>"
-    "<joint joint='hinge' coef='1'/></fixed></tendon><keyframe><key name='on' qpos='0 0 0.1 1 0 0 0 0' "
-    "ctrl='3'/></keyframe>",
+    beside="<actuator><motor name='motor' joint='hinge'/></actuator>"
+    "<tendon><fixed name='sum' limited='true' range='-9 9'><joint joint='hinge' coef='1'/></fixed></tendon>"
+    "<keyframe><key name='on' qpos='0 0 0.1 1 0 0 0 0' ctrl='3'/></keyframe>",
 )  # fmt: skip
 
 
