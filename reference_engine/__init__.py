@@ -16,6 +16,8 @@ Bodies in contact are at gap 0.
 
 `simulate_ellipsoids` is for ellipsoids in space, on planes and in hollow spheres, by time steps.
 
+`simulate_spatial` is for boxes, hulls, balls, capsules and discs in space, with every event located.
+
 `simulate_mechanism` is for bodies held by joints, in the plane and in space, to 1e-10 and better.
 `simulate_compliant` is for solids in space that touch by elastic, damped contact (Hertz), events located.
 
@@ -48,6 +50,9 @@ if TYPE_CHECKING:
     from reference_engine.contact_problems.multiple_impacts import multiple_impact, MultipleImpact
     from reference_engine.contact_problems.impact_process import ImpactError
     from reference_engine.spatial.flights import simulate_flights, Flyer, FlightMotion, FlightError
+    from reference_engine.spatial.simulate import simulate_spatial
+    from reference_engine.spatial.world import SpatialWorld, SpatialBody, BallJoint, Points
+    from reference_engine.spatial.motion import SpatialMotion, SpatialEvent, LocatedSettings
     from reference_engine.errors import (
         WorldError,
         DocumentedLimit,

@@ -35,7 +35,7 @@ PUBLIC = {
     "reference_engine.geometry.spatial_proximity.spatial_proximities",
     "heaps": "reference_engine.simulate_ellipsoids",
     "multibody": "reference_engine.simulate_mechanism",
-    "spatial": "reference_engine.simulate_flights",
+    "spatial": "reference_engine.simulate_spatial",
 }
 """Of a package: what to call in place of a kernel while no entry that reaches it is loaded."""
 

@@ -1,0 +1,357 @@
+"""Accelerations of bodies whose contacts and joints stick or slide in known modes.
+
+Of a contact with points c1, c2 and normal n, u = v_a(c1) - v_b(c2) is the relative velocity, n . u the gap's rate.
+What sticks has u' = 0, what slides n . u' + n' . u = 0 and a force N (n - mu u / |u|) (Coulomb), joints u' = 0; with
+
+    u' = dv/dt(c1) - dv/dt(c2),   dv/dt(c) = a + alpha x r + w x (c' - v),   r = c - x,
+
+in which c' is how the contact point moves, not the body's point there. Of forces that these equations leave open (a
+box on four corners) those with the least sum of squares are taken, which is the same in all axes and orders of bodies;
+the accelerations are unique wherever no contact slides and spins.
+"""
+
+import numpy as np
+
+from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.spatial import layout as col
+from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
+from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
+
+DEPENDENT = 1e-10  # of a row's own size: what is left of a row that others give
+ACCELERATIONS, VELOCITIES, POSITIONS = (np.int64(k) for k in range(3))  # what a system of rows is of
+AXES = np.eye(3)
+
+
+@kernel
+def by_inertia(R, moments, a):
+    """R diag(moments) R^T a, with the matrix in nine numbers."""
+    x = R[0] * a[0] + R[3] * a[1] + R[6] * a[2]
+    y = R[1] * a[0] + R[4] * a[1] + R[7] * a[2]
+    z = R[2] * a[0] + R[5] * a[1] + R[8] * a[2]
+    x, y, z = moments[0] * x, moments[1] * y, moments[2] * z
+    return R[0] * x + R[1] * y + R[2] * z, R[3] * x + R[4] * y + R[5] * z, R[6] * x + R[7] * y + R[8] * z
+
+
+@kernel
+def fall(run, y):
+    """work.rotation, and work.free_rate: without contacts (Euler's equations)."""
+    model, work = run.model, run.work
+    rotate_bodies(y, work.rotation)
+    for i in range(model.inverse_mass.shape[0]):
+        if model.inverse_mass[i] > 0.0:
+            w, R = spin_of(y, i), work.rotation[i]
+            torque = cross(by_inertia(R, model.inertia[i], w), w)
+            set_three(work.free_rate[i], 0, three(model.gravity, 0))
+            set_three(work.free_rate[i], 3, by_inertia(R, model.inverse_inertia[i], torque))
+
+
+@kernel
+def acceleration_at(run, y, i, c, c_rate):
+    """Rate of the velocity of body i at a point that moves at c_rate, without contact forces."""
+    free, k = run.work.free_rate[i], col.BODY * i
+    r, v = minus(c, three(y, k)), three(y, k + col.V)
+    return plus(plus(three(free, 0), cross(three(free, 3), r)), cross(three(y, k + col.W), minus(c_rate, v)))
+
+
+@kernel
+def survey(run, y, candidate, out):
+    """A row as of work.row: the candidate, the points on both surfaces, their relative velocity, and its free rate."""
+    model, work = run.model, run.work
+    measure(model, y, work.rotation, candidate, out)
+    a, b = model.candidate[candidate, col.FIRST], model.candidate[candidate, col.SECOND]
+    ma, mb = model.value[candidate, col.MARGIN_A], model.value[candidate, col.MARGIN_B]
+    n, n_rate = three(out, col.N), three(out, col.RATE_N)
+    c1, c1_rate = along(three(out, col.P1), -ma, n), along(three(out, col.RATE_P1), -ma, n_rate)
+    c2, c2_rate = along(three(out, col.P2), mb, n), along(three(out, col.RATE_P2), mb, n_rate)
+    set_three(out, col.C1, c1)
+    set_three(out, col.C2, c2)
+    set_three(out, col.U, minus(velocity_at(y, a, c1), velocity_at(y, b, c2)))
+    set_three(out, col.FREE, minus(acceleration_at(run, y, a, c1, c1_rate), acceleration_at(run, y, b, c2, c2_rate)))
+
+
+@kernel
+def survey_active(run, y):
+    fall(run, y)
+    for k in range(run.active.count[0]):
+        survey(run, y, run.active.candidate[k], run.work.row[k])
+
+
+@kernel
+def slip_direction(run, k):
+    """Unit; as it was given while there is no speed."""
+    out = run.work.row[k]
+    u, n = three(out, col.U), three(out, col.N)
+    across = along(u, -dot(u, n), n)
+    speed = length(across)
+    return over(across, speed) if speed > 1e-3 * run.scale[1] else three(run.active.slip[k], 0)
+
+
+@kernel
+def write_row(run, y, m, k, e, f):
+    """Row m: of contact k, along e; its force is along f."""
+    model, work = run.model, run.work
+    candidate = run.active.candidate[k]
+    for end in range(2):
+        i = model.candidate[candidate, col.FIRST if end == 0 else col.SECOND]
+        sign, at = (1.0, three(work.row[k], col.C1)) if end == 0 else (-1.0, three(work.row[k], col.C2))
+        r = minus(at, position_of(y, i))
+        set_three(work.jacobian[m], 6 * end, times(sign, e))
+        set_three(work.jacobian[m], 6 * end + 3, times(sign, cross(r, e)))
+        torque = times(sign, cross(r, f))
+        set_three(work.column[m], 6 * end, times(sign * model.inverse_mass[i], f))
+        set_three(work.column[m], 6 * end + 3, by_inertia(work.rotation[i], model.inverse_inertia[i], torque))
+
+
+@kernel
+def rows_of(run, k, what):
+    """How many rows an active contact or joint has."""
+    if run.model.candidate[run.active.candidate[k], col.KIND] == col.JOINT:
+        return 3
+    return 3 if run.active.mode[k] == col.STICK and what != POSITIONS else 1
+
+
+@kernel
+def write_rows(run, y, what):
+    """All rows of the active contacts and joints, and minus what they are to undo on the right; returns how many."""
+    work, count = run.work, 0
+    for k in range(run.active.count[0]):
+        out, candidate = work.row[k], run.active.candidate[k]
+        n, rows = three(out, col.N), rows_of(run, k, what)
+        for r in range(rows):
+            e = n if rows == 1 else (AXES[r, 0], AXES[r, 1], AXES[r, 2])
+            f = e
+            if what == ACCELERATIONS:
+                wanted = dot(e, three(out, col.FREE))
+                if rows == 1:
+                    wanted += dot(three(out, col.RATE_N), three(out, col.U))
+                    f = along(n, -run.model.value[candidate, col.FRICTION], slip_direction(run, k))
+            elif what == VELOCITIES:
+                wanted = dot(e, three(out, col.U))
+            elif rows == 1:
+                wanted = out[col.GAP]
+            else:
+                wanted = dot(e, minus(three(out, col.P1), three(out, col.P2)))
+            write_row(run, y, count, k, e, f)
+            work.weight[count] = run.active.weight[k] if rows == 3 and what == ACCELERATIONS else 1.0
+            work.solution[count] = -wanted
+            count += 1
+    return count
+
+
+@kernel
+def coupling(run, i, j, ki, kj):
+    """How row i, of contact ki, is accelerated by a unit of the force of row j, of contact kj."""
+    model, work, total = run.model, run.work, 0.0
+    ci, cj = run.active.candidate[ki], run.active.candidate[kj]
+    for p in range(2):
+        body = model.candidate[ci, col.FIRST if p == 0 else col.SECOND]
+        for q in range(2):
+            if model.candidate[cj, col.FIRST if q == 0 else col.SECOND] == body:
+                for c in range(6):
+                    total += work.jacobian[i, 6 * p + c] * work.column[j, 6 * q + c]
+    return total
+
+
+@kernel
+def write_system(run, y, what):
+    """work.M, its right side in its last column; returns the number of rows."""
+    work = run.work
+    rows = write_rows(run, y, what)
+    i = 0
+    for ki in range(run.active.count[0]):
+        for _ in range(rows_of(run, ki, what)):
+            j = 0
+            for kj in range(run.active.count[0]):
+                for _ in range(rows_of(run, kj, what)):
+                    work.M[i, j] = coupling(run, i, j, ki, kj)
+                    j += 1
+            work.M[i, rows] = work.solution[i]
+            i += 1
+    return rows
+
+
+@kernel
+def solve_least(run, n):
+    """work.solution: of the n equations in work.M that which has the least sum of (x / work.weight)^2.
+
+    Gauss and Jordan's elimination with full pivoting; a row that is a combination of others is left out.
+    """
+    M, x, pivot, weight = run.work.M, run.work.solution, run.work.pivot, run.work.weight
+    largest = 0.0
+    for i in range(n):
+        for j in range(n):
+            M[i, j] *= weight[j]
+            largest = max(largest, abs(M[i, j]))
+        pivot[i, 1] = 0  # of a column: is it a pivot's
+    rank = 0
+    while rank < n and eliminate_next(M, pivot, n, rank, DEPENDENT * largest):
+        rank += 1
+    for j in range(n):
+        x[j] = 0.0
+    for i in range(rank):
+        x[pivot[i, 0]] = M[i, n]
+    if rank < n:
+        take_least(run, n, rank)
+    for j in range(n):
+        x[j] *= weight[j]
+
+
+@kernel
+def eliminate_next(M, pivot, n, step, least):
+    """The largest entry left, in a row from `step` on, is the next pivot; False where none is above `least`."""
+    best, at, column = least, step, -1
+    for i in range(step, n):
+        for j in range(n):
+            if pivot[j, 1] == 0 and abs(M[i, j]) > best:
+                best, at, column = abs(M[i, j]), i, j
+    if column < 0:
+        return False
+    for j in range(n + 1):
+        M[at, j], M[step, j] = M[step, j], M[at, j]
+    pivot[step, 0], pivot[column, 1] = column, 1
+    factor = 1.0 / M[step, column]
+    for j in range(n + 1):
+        M[step, j] *= factor
+    for i in range(n):
+        factor = M[i, column]
+        if i != step and factor != 0.0:
+            for j in range(n + 1):
+                M[i, j] -= factor * M[step, j]
+    return True
+
+
+@kernel
+def take_least(run, n, rank):
+    """Off work.solution, what the null vectors of the eliminated system have of it; they are written below its rows."""
+    M, x, pivot = run.work.M, run.work.solution, run.work.pivot
+    count = rank
+    for f in range(n):
+        if pivot[f, 1] == 1:
+            continue
+        z = M[count]  # row that was left out
+        for j in range(n):
+            z[j] = 0.0
+        z[f] = 1.0
+        for i in range(rank):
+            z[pivot[i, 0]] = -M[i, f]
+        for _ in range(2):
+            for other in range(rank, count):
+                total = 0.0
+                for j in range(n):
+                    total += z[j] * M[other, j]
+                for j in range(n):
+                    z[j] -= total * M[other, j]
+        size = 0.0
+        for j in range(n):
+            size += z[j] * z[j]
+        size, total = np.sqrt(size), 0.0
+        for j in range(n):
+            z[j] /= size
+            total += z[j] * x[j]
+        for j in range(n):
+            x[j] -= total * z[j]
+        count += 1
+
+
+@kernel
+def rate(run, time, y, out):
+    """Of the state, with the forces of the active contacts, which are left in work.force."""
+    model, work, active = run.model, run.work, run.active
+    survey_active(run, y)
+    if active.count[0] > 0:
+        solve_least(run, write_system(run, y, ACCELERATIONS))
+    for i in range(model.inverse_mass.shape[0]):
+        k = col.BODY * i
+        for c in range(6):
+            out[k + col.V + c] = work.free_rate[i, c]
+        set_three(out, k, three(y, k + col.V))
+        w, q = three(y, k + col.W), three(y, k + col.Q + 1)
+        scalar = y[k + col.Q]
+        out[k + col.Q] = -0.5 * dot(w, q)
+        set_three(out, k + col.Q + 1, times(0.5, along(cross(w, q), scalar, w)))
+    add_forces(run, out)
+
+
+@kernel
+def add_forces(run, out):
+    """To accelerations; and work.force."""
+    model, work, active = run.model, run.work, run.active
+    m = 0
+    for k in range(active.count[0]):
+        candidate, total = active.candidate[k], (0.0, 0.0, 0.0)
+        rows = rows_of(run, k, ACCELERATIONS)
+        for r in range(rows):
+            x = work.solution[m]
+            if rows == 1:
+                direction = slip_direction(run, k)
+                n = three(work.row[k], col.N)
+                total = along(total, x, along(n, -model.value[candidate, col.FRICTION], direction))
+            else:
+                total = along(total, x, (AXES[r, 0], AXES[r, 1], AXES[r, 2]))
+            add_column(run, m, candidate, x, col.V, out)
+            m += 1
+        set_three(work.force[k], 0, total)
+
+
+@kernel
+def add_column(run, m, candidate, x, first, out):
+    """To six numbers of both bodies from column `first` on."""
+    for end in range(2):
+        i = run.model.candidate[candidate, col.FIRST if end == 0 else col.SECOND]
+        for c in range(6):
+            out[col.BODY * i + first + c] += x * run.work.column[m, 6 * end + c]
+
+
+@kernel
+def project(run, y):
+    """Moves the state on to its constraints: gaps and joints, then velocities; unit quaternions."""
+    model, work, active = run.model, run.work, run.active
+    for body in range(model.inverse_mass.shape[0]):
+        q = y[col.BODY * body + col.Q : col.BODY * body + col.V]
+        size = np.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+        for c in range(4):
+            q[c] /= size
+    if active.count[0] == 0:
+        return
+    for what in (POSITIONS, VELOCITIES):
+        survey_active(run, y)
+        solve_least(run, write_system(run, y, what))
+        m = 0
+        for k in range(active.count[0]):
+            for _ in range(rows_of(run, k, what)):
+                if what == VELOCITIES:
+                    add_column(run, m, active.candidate[k], work.solution[m], col.V, y)
+                else:
+                    shift(run, m, active.candidate[k], work.solution[m], y)
+                m += 1
+
+
+@kernel
+def shift(run, m, candidate, x, y):
+    """Both bodies by x times the row's column, a small motion."""
+    for end in range(2):
+        i = run.model.candidate[candidate, col.FIRST if end == 0 else col.SECOND]
+        k, move = col.BODY * i, run.work.column[m]
+        set_three(y, k, along(three(y, k), x, three(move, 6 * end)))
+        o, q, scalar = times(0.5 * x, three(move, 6 * end + 3)), three(y, k + col.Q + 1), y[k + col.Q]
+        y[k + col.Q] = scalar - dot(o, q)
+        set_three(y, k + col.Q + 1, along(plus(q, cross(o, q)), scalar, o))
+
+
+@entry
+def rate_entry(run, y, out):
+    """`rate` at a state that is not one of the work's."""
+    rate(run, 0.0, y, out)
+
+
+@entry
+def project_entry(run, y):
+    project(run, y)
+
+
+@entry
+def survey_entry(run, y, candidates, rows):
+    """rows (n, ROW) of these candidates (n,)."""
+    fall(run, y)
+    for k in range(candidates.shape[0]):
+        survey(run, y, candidates[k], rows[k])

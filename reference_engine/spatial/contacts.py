@@ -1,0 +1,333 @@
+"""Bodies in contact, and what happens at an event: impulses, then which contacts carry force and how."""
+
+import math
+
+import numpy as np
+
+from reference_engine.array_types import Array, Flags, Indices
+from reference_engine.compiler.structure import zeros
+from reference_engine.contact_problems.impact_process import ImpactError
+from reference_engine.contact_problems.multiple_impacts import multiple_impact
+from reference_engine.dense import mul, norm, pinv
+from reference_engine.errors import EndlessEventsError, PainleveError
+from reference_engine.events import Segment
+from reference_engine.spatial import layout as col
+from reference_engine.spatial.accelerations import project_entry, rate_entry
+from reference_engine.spatial.contact_modes import seek_forces
+from reference_engine.spatial.frames import Frames, rates_of, surveyed
+from reference_engine.spatial.layout import Active, Run, Work
+from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
+from reference_engine.spatial.world import SpatialWorld, model_of, start_of
+
+FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, which is where bounces accumulate
+SLOW = 1e-10  # of the bodies' pace: a speed that is none
+TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
+FORCELESS = 1e-9  # of the largest force: no force
+OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
+SWEEPS, MANY_SWEEPS = 5000, 200_000
+CONVERGED = 1e-14
+FIRST_STEP = 1e-3  # s
+BRIEF = 1e-7  # s, over which accelerations of gaps are differences
+
+
+class BodiesInContact:
+    def __init__(self, world: SpatialWorld, settings: LocatedSettings, end: float) -> None:
+        self.world, self.settings, self.end = world, settings, end
+        model, y = model_of(world), start_of(world)
+        joints = len(world.joints)
+        self.joints = list(range(len(model.candidate) - joints, len(model.candidate)))
+        finite = model.radius[np.isfinite(model.radius)]
+        size = float(finite.max(initial=0.0)) or 1.0
+        self.model, self.y, self.time = model, y, 0.0
+        self.contacts: list[int] = []  # at gap 0, with force or without
+        self.step_length = FIRST_STEP
+        self.samples: list[tuple[float, Array]] = []
+        self.events: list[SpatialEvent] = []
+        self.steps = self.resolved = 0
+        self._ahead: tuple[float, Array] | None = None
+        self._stopped: list[int] = []
+        self._fallen: dict[int, tuple[bool, bool]] = {}
+        self._young: set[int] = set()  # contacts that have begun to slide and are slow yet
+        self._closing = -1
+        self.run = self._run_of(size, 16)
+
+    def _run_of(self, size: float, space: int) -> Run:
+        n = len(self.y)
+        sizes = {"n": n, "B + 1": n // int(col.BODY), "A": space, "M": 3 * space, "M + 1": 3 * space + 1}
+        work, active = zeros(Work, sizes), zeros(Active, sizes)
+        for row in (work.state, work.end):
+            row[:] = self.y
+        run = Run(
+            model=self.model, active=active, work=work, y=self.y.copy(), tolerance=np.array([self.settings.tolerance]),
+            scale=np.array([size, 0.0]),
+        )  # fmt: skip
+        return run
+
+    @property
+    def size(self) -> float:
+        return float(self.run.scale[0])
+
+    def _names(self, k: int) -> tuple[str, str]:
+        ids = self.model.candidate[k]
+        return self.world.body_name(int(ids[col.FIRST])), self.world.body_name(int(ids[col.SECOND]))
+
+    def _any_names(self) -> tuple[str, str]:
+        return self._names(self.contacts[0]) if self.contacts else (self.world.body_name(0),) * 2
+
+    def _in_contact(self, fastest: float) -> list[int]:
+        """Candidates at gap 0 here, which do not part faster than that [m/s]."""
+        ids, y = self.model.candidate, self.y.reshape(-1, int(col.BODY))
+        apart = y[self.model.pair[:, 0], :3] - y[self.model.pair[:, 1], :3]
+        radii = self.model.radius[self.model.pair[:, 0]] + self.model.radius[self.model.pair[:, 1]]
+        near = np.flatnonzero(np.sqrt(np.einsum("pi,pi->p", apart, apart)) <= radii + TOGETHER * self.size)
+        found = []
+        for p in near:
+            every = [k for k in range(self.model.pair[p, 2], self.model.pair[p, 3]) if ids[k, col.REMOTE] == 0]
+            rows = surveyed(self.run, self.y, every)
+            closed = np.abs(rows[:, col.GAP]) <= TOGETHER * self.size
+            closed &= (rows[:, col.INSIDE] >= -TOGETHER * self.size) & (rates_of(rows) <= fastest)
+            found += [k for k, here in zip(every, closed) if here]
+        return found
+
+    def _settled(self, time: float) -> Segment:
+        """Impulses where some approach, then what carries force and how, from here on."""
+        bodies = self.y.reshape(-1, int(col.BODY))
+        finite = np.where(np.isfinite(self.model.radius), self.model.radius, 0.0)
+        speed = np.sqrt(np.einsum("bi,bi->b", bodies[:, col.V : col.W], bodies[:, col.V : col.W]))
+        speed += finite * np.sqrt(np.einsum("bi,bi->b", bodies[:, col.W :], bodies[:, col.W :]))
+        self.pace = max(float(speed.max()), math.sqrt(norm(self.model.gravity) * self.size), 1e-6)
+        self.run.scale[1] = SLOW * self.pace
+        self.contacts = self._in_contact(float(self.run.scale[1]))
+        self._end_slips(time)
+        if self.contacts:
+            self._impacts(time)
+        self._choose(time)
+        if self._come_back(time):
+            self._choose(time)
+        project_entry(self.run, self.y)
+        state = self.y.copy()
+        return Segment(time, lambda _: state)
+
+    def _end_slips(self, time: float) -> None:
+        """Sliding contacts whose speed is next to none: time goes on the last bit by their deceleration."""
+        self._stopped = []
+        active, count = self.run.active, int(self.run.active.count[0])
+        sliding = [
+            k for k in range(count) if active.mode[k] == col.SLIP and self._has_friction(int(active.candidate[k]))
+        ]
+        if not sliding:
+            return
+        rates = np.zeros_like(self.y)
+        rate_entry(self.run, self.y, rates)
+        rows = self.run.work.row[:count].copy()
+        slow = 3.0 * float(self.run.scale[1])
+        for k in sliding:
+            u, n = rows[k, col.U : col.FREE], rows[k, col.N : col.RATE_P1]
+            if norm(u - float(mul(u, n)) * n) <= slow:
+                self._stopped.append(int(active.candidate[k]))
+        if self._stopped:
+            first = sliding[[int(active.candidate[k]) for k in sliding].index(self._stopped[0])]
+            later = self.y + BRIEF * rates
+            before = rows[first, col.U : col.FREE]
+            row = surveyed(self.run, later, [int(active.candidate[first])])
+            slows = (row[0, col.U : col.FREE] - before) / BRIEF
+            along = float(mul(before, before))
+            lasts = along / max(-float(mul(before, slows)), 1e-300) if along > 0.0 else 0.0
+            if lasts * norm(slows) <= 2.0 * slow:
+                self.y += lasts * rates
+                self.time += lasts
+
+    def _has_friction(self, candidate: int) -> bool:
+        return bool(self.model.value[candidate, col.FRICTION] > 0.0)
+
+    def _log(self, time: float, kind: str, k: int, frames: Frames, n: int, speed: float, impulse: Array) -> None:
+        ids = self.model.candidate[k]
+        self.events.append(
+            SpatialEvent(
+                time=time, kind=kind, first=int(ids[col.FIRST]), second=int(ids[col.SECOND]),
+                point=frames.point[n].copy(), normal=frames.normal[n].copy(), speed=speed, impulse=impulse,
+            )
+        )  # fmt: skip
+
+    def _impacts(self, time: float) -> None:
+        slow = float(self.run.scale[1])
+        for _ in range(self.settings.max_events):
+            frames = Frames(self.run, self.y, self.contacts, self.joints)
+            approach = frames.u[:, 0]
+            if not (approach < -slow).any():
+                return
+            n, value = frames.n, self.model.value[self.contacts]
+            faded = FADED * math.sqrt(norm(self.model.gravity) * self.size)
+            restitution = np.where(approach < -faded, value[:, col.RESTITUTION], 0.0)
+            impulse = self._impulses(frames, restitution)
+            after = frames.u + mul(frames.A, impulse.ravel()).reshape(n, 3)
+            for k, candidate in enumerate(self.contacts):
+                if impulse[k].any():
+                    bounces = after[k, 0] > slow
+                    world = mul(frames.Q[k].T, impulse[k])
+                    self._log(time, "impact" if bounces else "contact", candidate, frames, k, float(approach[k]), world)
+            frames.give(self.run, self.y, impulse)
+        raise EndlessEventsError("impacts without end", time=time, bodies=self._any_names(), gap=0.0)
+
+    def _impulses(self, frames: Frames, restitution: Array) -> Array:
+        """(n, 3) along the frames; by sweeps where the law's own solver ends a little short of its accuracy, as it does
+        with redundant contacts."""
+        n, order = frames.n, np.array([1, 2, 0])  # the normal last
+        which = (3 * np.arange(n)[:, None] + order).ravel()
+        friction = self.model.value[self.contacts, col.FRICTION]
+        try:
+            found = multiple_impact(
+                frames.A[np.ix_(which, which)], frames.u[:, order], friction=friction, restitution=restitution,
+                law=self.settings.impact_law, order=self.settings.order,
+            )  # fmt: skip
+        except ImpactError:
+            if (self.settings.impact_law, self.settings.order) != ("newton", "simultaneous"):
+                raise
+            impulse, aims = np.zeros((n, 3)), frames.u.copy()
+            aims[:, 0] += restitution * aims[:, 0]
+            _, _, jammed = seek_forces(frames.A, aims, friction, np.zeros((n, 2)), impulse, MANY_SWEEPS, CONVERGED)
+            after = aims + mul(frames.A, impulse.ravel()).reshape(n, 3)
+            pressed = impulse[:, 0] > 0.0
+            off = max(-float(after[:, 0].min()), float(np.abs(after[pressed, 0]).max(initial=0.0)))
+            if jammed >= 0 or off > 1e-9 * float(np.abs(aims).max()):
+                raise
+            return impulse
+        return found.impulse[:, [2, 0, 1]]
+
+    def _come_back(self, time: float) -> bool:
+        """Whether slow contacts that part are back at once, as a body's are that rocks in the end: they are at rest."""
+        faded = FADED * math.sqrt(norm(self.model.gravity) * self.size)
+        near = [k for k in self._in_contact(faded) if k not in self.contacts]
+        if not near:
+            return False
+        rates, tau = np.zeros_like(self.y), BRIEF
+        rate_entry(self.run, self.y, rates)
+        here, later = (rates_of(surveyed(self.run, y, near)) for y in (self.y, self.y + tau * rates))
+        back = (later - here) / tau < -OFF * norm(self.model.gravity)
+        if not back.any():
+            return False
+        self.contacts += [k for k, comes in zip(near, back) if comes]
+        frames = Frames(self.run, self.y, self.contacts, self.joints)
+        normal = 3 * np.arange(frames.n)
+        impulse = np.zeros((frames.n, 3))
+        impulse[:, 0] = -mul(pinv(frames.A[np.ix_(normal, normal)], rcond=1e-12), frames.u[:, 0])
+        frames.give(self.run, self.y, impulse)
+        return True
+
+    def _choose(self, time: float) -> None:
+        """Which contacts carry force, and in which mode; into `run.active`."""
+        run, slow, before = self.run, float(self.run.scale[1]), self._modes()
+        frames = Frames(run, self.y, self.contacts, self.joints)
+        rests = frames.u[:, 0] <= slow if self.contacts else np.zeros(0, bool)
+        if not rests.all():
+            self.contacts = [k for k, here in zip(self.contacts, rests) if here]
+            frames = Frames(run, self.y, self.contacts, self.joints)
+        n, friction = frames.n, self.model.value[self.contacts, col.FRICTION]
+        force, slides = np.zeros((n, 3)), np.zeros((n, 2))
+        for k, candidate in enumerate(self.contacts):
+            across = frames.u[k, 1:]
+            speed = norm(across)
+            if friction[k] > 0.0 and speed > slow and candidate not in self._stopped:
+                slides[k] = across / speed
+        _, _, jammed = seek_forces(frames.A, frames.b, friction, slides, force, SWEEPS, CONVERGED)
+        if jammed >= 0:
+            a, b = self._names(self.contacts[jammed])
+            nn = float(frames.A[3 * jammed, 3 * jammed])
+            raise PainleveError(time=time, bodies=(a, b), p=-nn, b=float(frames.b[jammed, 0]))
+        a = mul(frames.A, force.ravel()).reshape(n, 3) + frames.b
+        active = self._chosen(frames, force, slides, before)
+        self._young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
+        self._fallen = {}
+        self._activate(active)
+        self._drop_pulling()
+        self._log_modes(before, frames)
+
+    def _chosen(
+        self, frames: Frames, force: Array, slides: Array, before: dict[int, int]
+    ) -> list[tuple[int, int, Array]]:
+        """Candidate, mode, and the direction in which it slides or begins to; of contacts that carry force, or may."""
+        a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
+        largest, scale = float(np.abs(force).max(initial=0.0)), float(np.abs(frames.b).max(initial=0.0))
+        active = []
+        for k, candidate in enumerate(self.contacts):
+            forceless, slips = self._fallen.get(candidate, (False, False))
+            closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0 and not forceless
+            if not (force[k, 0] > FORCELESS * largest or closed):
+                continue
+            mode, way = col.SLIP, np.zeros(2)
+            if self._has_friction(candidate):
+                if slides[k].any():
+                    way = slides[k]
+                elif norm(a[k, 1:]) > OFF * scale:
+                    way = a[k, 1:] / norm(a[k, 1:])
+                elif slips and before.get(candidate) == col.STICK:  # its cone is spent, and it was on its way out
+                    way = -force[k, 1:] / norm(force[k, 1:])
+                else:
+                    mode = col.STICK
+            active.append((candidate, int(mode), mul(frames.Q[k, 1:].T, way)))
+        return active
+
+    def _activate(self, chosen: list[tuple[int, int, Array]]) -> None:
+        space = len(chosen) + len(self.joints)
+        if space > len(self.run.active.candidate):
+            scale = self.run.scale.copy()
+            self.run = self._run_of(float(scale[0]), 2 * space)
+            self.run.scale[:] = scale
+        active = self.run.active
+        active.count[0] = space
+        active.weight[:] = 1.0
+        for k, (candidate, mode, slip) in enumerate(
+            [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
+        ):
+            active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
+
+    def _drop_pulling(self) -> None:
+        """Of forces that the equations leave open the least squares may pull: such a contact carries none."""
+        run, rates = self.run, np.zeros_like(self.y)
+        while True:
+            rate_entry(run, self.y, rates)
+            count = int(run.active.count[0])
+            normal = np.einsum("ki,ki->k", run.work.force[:count], run.work.row[:count, col.N : col.RATE_P1])
+            joints = self.model.candidate[run.active.candidate[:count], col.KIND] == col.JOINT
+            normal[joints] = np.inf
+            largest = float(np.abs(run.work.force[:count]).max(initial=0.0))
+            if not count or normal.min() >= -FORCELESS * largest:
+                break
+            worst = int(np.argmin(normal))
+            chosen = [
+                (int(run.active.candidate[k]), int(run.active.mode[k]), run.active.slip[k].copy())
+                for k in range(count)
+                if k != worst and not joints[k]
+            ]
+            self._activate(chosen)
+        pressing: Indices = np.arange(count)
+        shares: Flags = ~joints
+        if shares.any() and largest > 0.0:
+            run.active.weight[pressing[shares]] = np.sqrt(np.maximum(normal[shares], 1e-6 * largest) / largest)
+            rate_entry(run, self.y, rates)
+
+    def _modes(self) -> dict[int, int]:
+        active = self.run.active
+        return {int(active.candidate[k]): int(active.mode[k]) for k in range(int(active.count[0]))}
+
+    def _log_modes(self, before: dict[int, int], frames: Frames) -> None:
+        after = self._modes()
+        for n, k in enumerate(self.contacts):
+            if self._has_friction(k):
+                change = before.get(k, 0), after.get(k, 0)
+                if change in ((col.SLIP, col.STICK), (col.STICK, col.SLIP)):
+                    kind = "stick" if change[1] == col.STICK else "slip"
+                    self._log(self.time, kind, k, frames, n, 0.0, np.zeros(3))
+        self._log_releases([k for k in before if k not in after and k in self.contacts])
+
+    def _log_releases(self, gone: list[int]) -> None:
+        """Of contacts without force now those that can open; others lie on what carries the rest."""
+        modes = {k: mode for k, mode in self._modes().items() if k not in self.joints}
+        for k in gone:
+            frames = Frames(self.run, self.y, [k, *modes], self.joints)
+            rows = [3 * n for n in range(1, frames.n)]
+            rows += [3 * n + c for n, mode in enumerate(modes.values(), 1) if mode == col.STICK for c in (1, 2)]
+            own, others = frames.A[0, rows], frames.A[np.ix_(rows, rows)]
+            left = float(frames.A[0, 0]) - float(mul(own, mul(pinv(others, rcond=1e-12), own)) if rows else 0.0)
+            if left > OFF * frames.A[0, 0]:
+                self._log(self.time, "release", k, frames, 0, 0.0, np.zeros(3))

@@ -1,0 +1,198 @@
+"""Gaps between features that move with their bodies: points of both cores, the normal, and the rates of all of them.
+
+Each kind is a formula for two nearest points and the unit normal n from the second body to the first; the gap is
+n . (p1 - p2) less both margins. Rates are exact derivatives of these by time: bodies' points have v + w x r, and a
+nearest point moves on its body besides.
+"""
+
+import numpy as np
+
+from reference_engine.compiler.kernels import kernel
+from reference_engine.rotation import matrix
+from reference_engine.spatial import layout as col
+from reference_engine.vectors import along, cross, dot, length, minus, over, plus, row, set_three, three, times
+
+PARALLEL = 1e-9  # sine of the angle between edges, or a disc and a face, below which none of their points is nearest
+
+
+@kernel
+def rotate_bodies(y, rotation):
+    """Matrices of the state's quaternions, of any length."""
+    for i in range(rotation.shape[0]):
+        k = col.BODY * i + col.Q
+        w, a, b, c = y[k], y[k + 1], y[k + 2], y[k + 3]
+        rows = matrix(w, a, b, c, 2.0 / (w * w + a * a + b * b + c * c))
+        for r in range(3):
+            set_three(rotation[i], 3 * r, rows[r])
+
+
+@kernel
+def turn(rotation, i, a):
+    R = rotation[i]
+    return dot(three(R, 0), a), dot(three(R, 3), a), dot(three(R, 6), a)
+
+
+@kernel
+def position_of(y, i):
+    return three(y, col.BODY * i)
+
+
+@kernel
+def velocity_at(y, i, p):
+    """Of the point of body i that is at p."""
+    k = col.BODY * i
+    return plus(three(y, k + col.V), cross(three(y, k + col.W), minus(p, three(y, k))))
+
+
+@kernel
+def spin_of(y, i):
+    return three(y, col.BODY * i + col.W)
+
+
+@kernel
+def vertex_at(model, y, rotation, i, k):
+    return plus(position_of(y, i), turn(rotation, i, row(model.vertex, k)))
+
+
+@kernel
+def unit_rate(a, size, rate):
+    """Of the unit vector along a vector, whose own rate and size are given."""
+    return over(minus(rate, times(dot(a, rate), a)), size)
+
+
+@kernel
+def measure(model, y, rotation, k, out):
+    """Candidate k at this state: the columns of `layout` from GAP to INSIDE."""
+    kind = model.candidate[k, col.KIND]
+    a, fa = model.candidate[k, col.FIRST], model.candidate[k, col.FIRST_FEATURE]
+    b, fb = model.candidate[k, col.SECOND], model.candidate[k, col.SECOND_FEATURE]
+    if kind == col.VERTEX_FACE:
+        p = vertex_at(model, y, rotation, a, fa)
+        over_face(model, y, rotation, b, fb, p, velocity_at(y, a, p), out)
+    elif kind == col.RIM_FACE:
+        p, rate = lowest_of_rim(model, y, rotation, a, fa, b, fb)
+        over_face(model, y, rotation, b, fb, p, rate, out)
+    elif kind == col.EDGE_EDGE:
+        between_edges(model, y, rotation, a, fa, b, fb, out)
+    elif kind == col.VERTEX_EDGE:
+        p = vertex_at(model, y, rotation, a, fa)
+        beside_edge(model, y, rotation, b, fb, p, velocity_at(y, a, p), out)
+    else:
+        p, q = vertex_at(model, y, rotation, a, fa), vertex_at(model, y, rotation, b, fb)
+        write_distance(p, q, velocity_at(y, a, p), velocity_at(y, b, q), np.inf, out)
+    out[col.GAP] -= model.value[k, col.MARGIN_A] + model.value[k, col.MARGIN_B]
+
+
+@kernel
+def over_face(model, y, rotation, b, f, p, rate, out):
+    """A point that moves at `rate` over face f of body b."""
+    n = turn(rotation, b, three(model.face[f], 0))
+    spin, x = spin_of(y, b), position_of(y, b)
+    turns, arm = cross(spin, n), minus(p, x)
+    gap = dot(n, arm) - model.face[f, 3]
+    closing = dot(n, minus(rate, three(y, col.BODY * b + col.V))) + dot(turns, arm)
+    q = along(p, -gap, n)
+    inside, first, last = np.inf, model.loop_first[f], model.loop_first[f + 1]
+    for j in range(first, last):
+        start = vertex_at(model, y, rotation, b, model.loop[j])
+        end = vertex_at(model, y, rotation, b, model.loop[j + 1 if j + 1 < last else first])
+        edge = minus(end, start)
+        inside = min(inside, dot(minus(q, start), cross(n, edge)) / length(edge))
+    out[col.GAP], out[col.INSIDE] = gap, inside
+    set_three(out, col.P1, p)
+    set_three(out, col.P2, q)
+    set_three(out, col.N, n)
+    set_three(out, col.RATE_P1, rate)
+    set_three(out, col.RATE_P2, minus(minus(rate, times(closing, n)), times(gap, turns)))
+    set_three(out, col.RATE_N, turns)
+
+
+@kernel
+def lowest_of_rim(model, y, rotation, a, c, b, f):
+    """The point of rim c of body a that is deepest over face f of body b, and how it moves; flat on it, the centre."""
+    n, axis = turn(rotation, b, three(model.face[f], 0)), turn(rotation, a, three(model.rim[c], 3))
+    centre = plus(position_of(y, a), turn(rotation, a, three(model.rim[c], 0)))
+    moves, radius = velocity_at(y, a, centre), model.rim[c, 6]
+    tilt = dot(n, axis)
+    down = along(n, -tilt, axis)
+    size = length(down)
+    if size < PARALLEL:
+        return centre, moves
+    n_rate, axis_rate = cross(spin_of(y, b), n), cross(spin_of(y, a), axis)
+    tilts = dot(n_rate, axis) + dot(n, axis_rate)
+    down_rate = along(along(n_rate, -tilts, axis), -tilt, axis_rate)
+    down = over(down, size)
+    return along(centre, -radius, down), along(moves, -radius, unit_rate(down, size, down_rate))
+
+
+@kernel
+def edge_at(model, y, rotation, i, e):
+    """Start, unit direction, length; rates of the first two."""
+    start = vertex_at(model, y, rotation, i, model.edge[e, 0])
+    way = minus(vertex_at(model, y, rotation, i, model.edge[e, 1]), start)
+    size = length(way)
+    way = over(way, size)
+    return start, way, size, velocity_at(y, i, start), cross(spin_of(y, i), way)
+
+
+@kernel
+def between_edges(model, y, rotation, a, ea, b, eb, out):
+    """The nearest points of the lines of two edges; p1 - p2 = g n, so that both rates follow from two equations."""
+    o1, e1, size1, o1_rate, e1_rate = edge_at(model, y, rotation, a, ea)
+    o2, e2, size2, o2_rate, e2_rate = edge_at(model, y, rotation, b, eb)
+    m = cross(e1, e2)
+    sine, c, d = length(m), dot(e1, e2), minus(o1, o2)
+    if sine < PARALLEL:
+        for k in range(col.MEASURED):
+            out[k] = 0.0
+        out[col.GAP], out[col.INSIDE] = np.inf, -np.inf
+        return
+    m_rate = plus(cross(e1_rate, e2), cross(e1, e2_rate))
+    outward = turn(rotation, b, row(model.outward, eb))
+    side = dot(m, outward)
+    if side == 0.0:
+        side = dot(m, d)
+    sign = 1.0 if side >= 0.0 else -1.0
+    n = times(sign / sine, m)
+    n_rate = unit_rate(n, sine, times(sign, m_rate))
+    over_det = 1.0 / (1.0 - c * c)
+    s1 = (c * dot(d, e2) - dot(d, e1)) * over_det
+    s2 = (dot(d, e2) - c * dot(d, e1)) * over_det
+    p1, p2 = along(o1, s1, e1), along(o2, s2, e2)
+    gap = dot(n, d)
+    moved = minus(along(o1_rate, s1, e1_rate), along(o2_rate, s2, e2_rate))
+    f1, f2 = gap * dot(n_rate, e1) - dot(moved, e1), gap * dot(n_rate, e2) - dot(moved, e2)
+    s1_rate, s2_rate = (f1 - c * f2) * over_det, (c * f1 - f2) * over_det
+    out[col.GAP], out[col.INSIDE] = gap, min(min(s1, size1 - s1), min(s2, size2 - s2))
+    set_three(out, col.P1, p1)
+    set_three(out, col.P2, p2)
+    set_three(out, col.N, n)
+    set_three(out, col.RATE_P1, along(along(o1_rate, s1, e1_rate), s1_rate, e1))
+    set_three(out, col.RATE_P2, along(along(o2_rate, s2, e2_rate), s2_rate, e2))
+    set_three(out, col.RATE_N, n_rate)
+
+
+@kernel
+def beside_edge(model, y, rotation, b, e, p, rate, out):
+    """A point that moves at `rate` beside the line of edge e of body b."""
+    o, way, size, o_rate, way_rate = edge_at(model, y, rotation, b, e)
+    arm = minus(p, o)
+    s = dot(arm, way)
+    s_rate = dot(minus(rate, o_rate), way) + dot(arm, way_rate)
+    q = along(o, s, way)
+    write_distance(p, q, rate, along(along(o_rate, s, way_rate), s_rate, way), min(s, size - s), out)
+
+
+@kernel
+def write_distance(p, q, p_rate, q_rate, inside, out):
+    """Of two points."""
+    d, d_rate = minus(p, q), minus(p_rate, q_rate)
+    size = length(d)
+    n = over(d, size) if size > 0.0 else (0.0, 0.0, 0.0)
+    out[col.GAP], out[col.INSIDE] = size, inside
+    set_three(out, col.P1, p)
+    set_three(out, col.P2, q)
+    set_three(out, col.N, n)
+    set_three(out, col.RATE_P1, p_rate)
+    set_three(out, col.RATE_P2, q_rate)
+    set_three(out, col.RATE_N, unit_rate(n, size, d_rate) if size > 0.0 else (0.0, 0.0, 0.0))

@@ -1,0 +1,96 @@
+"""What the kernels of bodies in space work on.
+
+The state y is flat, 13 numbers a body: position, unit quaternion w x y z, velocity, spin, all in world axes. Row B is
+the world, which nothing moves. A body touches by features of its core, all in body axes: vertices, edges, faces, rims
+of discs; a margin about them makes spheres and capsules.
+"""
+
+import numpy as np
+
+from reference_engine.array_types import Array, Indices
+from reference_engine.compiler.structure import Structure, of_shape
+
+Q, V, W, BODY = (np.int64(k) for k in (3, 7, 10, 13))  # columns of a body in the state, and how many there are
+
+# Kinds of candidates: what of the first body meets what of the second
+VERTEX_FACE, RIM_FACE, EDGE_EDGE, VERTEX_EDGE, VERTEX_VERTEX, JOINT = (np.int64(k) for k in range(6))
+KIND, FIRST, FIRST_FEATURE, SECOND, SECOND_FEATURE, REMOTE, IDS = range(7)  # columns of Model.candidate
+"""REMOTE: 1 for what bounds a distance alone, and never meets first: two corners without a margin."""
+FRICTION, RESTITUTION, MARGIN_A, MARGIN_B, VALUES = range(5)  # columns of Model.value: 1, 1, m, m
+
+# Columns of a measured candidate: m; points of both cores and the unit normal from the second to the first, m and 1,
+# with their rates, m/s and 1/s; how far inside the edges of its features it is, m
+GAP, P1, P2, N, RATE_P1, RATE_P2, RATE_N, INSIDE, MEASURED = (np.int64(k) for k in (0, 1, 4, 7, 10, 13, 16, 19, 20))
+# More columns of a row of Work.row: points on both surfaces, their relative velocity, its rate without contact forces
+C1, C2, U, FREE, ROW = (np.int64(k) for k in (20, 23, 26, 29, 32))
+
+OPEN, STICK, SLIP = (np.int64(k) for k in range(3))  # modes of a contact: without force, without slip, sliding
+SPEED, SPIN, ACCELERATION, SPIN_RATE, BOUNDS = range(5)  # columns of Work.bound
+
+
+class Model(Structure):
+    """B bodies and the world, V vertices, E edges, F faces, C rims, N candidates, P pairs of bodies, K joints.
+
+    The last K candidates are joints, whose features are vertices.
+    """
+
+    inverse_mass: Array = of_shape("B + 1")  # 1/kg; 0 of what is fixed
+    inertia: Array = of_shape("B + 1", 3)  # kg m^2, principal
+    inverse_inertia: Array = of_shape("B + 1", 3)  # 0 of what is fixed
+    radius: Array = of_shape("B + 1")  # m, of the furthest point from the centre of mass; infinite of half-spaces
+    gravity: Array = of_shape(3)  # m/s^2
+    free: Indices = of_shape("free")  # components of the state that change
+    vertex: Array = of_shape("V", 3)  # m
+    edge: Indices = of_shape("E", 2)  # its vertices
+    outward: Array = of_shape("E", 3)  # unit, between the normals of an edge's faces; 0 where there are none
+    face: Array = of_shape("F", 4)  # outward unit normal; m, its plane along it
+    loop_first: Indices = of_shape("F + 1")  # face f has the corners loop[loop_first[f] :
+    # loop_first[f + 1]]; a plane has none
+    loop: Indices = of_shape("L")  # vertices, counterclockwise from outside
+    rim: Array = of_shape("C", 7)  # centre m, unit axis, radius m
+    candidate: Indices = of_shape("N", IDS)
+    value: Array = of_shape("N", VALUES)
+    pair: Indices = of_shape("P", 4)  # first and second body, its candidates from the third number up to the fourth
+
+
+class Work(Structure):
+    """Arrays for the kernels; A contacts and joints that are active, of M rows at most."""
+
+    stages: Array = of_shape(16, "n")
+    dense: Array = of_shape(7, "n")
+    state: Array = of_shape("n")
+    end: Array = of_shape("n")
+    bernstein: Array = of_shape(8, "n")
+    bound: Array = of_shape("B + 1", BOUNDS)  # over a step: m/s, rad/s, m/s^2, rad/s^2
+    rotation: Array = of_shape("B + 1", 9)
+    free_rate: Array = of_shape("B + 1", 6)  # accelerations without contacts
+    row: Array = of_shape("A", int(ROW))
+    force: Array = of_shape("A", 3)  # N, on the first body, world axes
+    jacobian: Array = of_shape("M", 12)  # of a row: on velocity and spin of the first body, and of the second
+    column: Array = of_shape("M", 12)  # accelerations that a unit of the row's force gives to both
+    M: Array = of_shape("M", "M + 1")  # the system with its right side
+    solution: Array = of_shape("M")
+    weight: Array = of_shape("M")  # of each unknown, where the equations leave some open
+    pivot: Indices = of_shape("M", 2)
+    measured: Array = of_shape(int(MEASURED))
+
+
+class Active(Structure):
+    """Contacts and joints that carry forces, `count` of them."""
+
+    candidate: Indices = of_shape("A")
+    mode: Indices = of_shape("A")
+    slip: Array = of_shape("A", 3)  # unit, in which direction it slides while its speed is none yet
+    weight: Array = of_shape("A")  # of the forces of what sticks, where the equations leave some open
+    count: Indices = of_shape(1)
+
+
+class Run(Structure):
+    """All of it: one argument."""
+
+    model: Model
+    active: Active
+    work: Work
+    y: Array = of_shape("n")
+    tolerance: Array = of_shape(1)
+    scale: Array = of_shape(2)  # m, the size of the bodies; m/s, a slip that is none

@@ -1,0 +1,48 @@
+"""Settings of a motion in space, and what comes out of it: data."""
+
+from dataclasses import dataclass
+
+from reference_engine.array_types import Array
+from reference_engine.errors import SpatialWorldError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LocatedSettings:
+    """Raises SpatialWorldError for a value that is not allowed."""
+
+    tolerance: float = 1e-13  # local error of a step, relative to 1 + |value|, m, m/s, rad/s
+    impact_law: str = "newton"  # of `multiple_impact`
+    order: str = "simultaneous"
+    max_events: int = 10_000
+
+    def __post_init__(self) -> None:
+        if not 1e-14 <= self.tolerance <= 1e-3:
+            raise SpatialWorldError(f"tolerance: {self.tolerance!r}; 1e-14 to 1e-3")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialEvent:
+    """impact: approach that an impulse ended; contact: without one that made bodies part again; stick: slip that
+    stopped; slip: of what was at rest; release: a contact whose force went to 0; end of a face: a point left it."""
+
+    time: float  # s
+    kind: str
+    first: int
+    second: int  # body; the number of bodies is the world
+    point: Array  # (3,) m
+    normal: Array  # (3,), from the second to the first
+    speed: float  # m/s, of an impact the rate of the gap before it
+    impulse: Array  # (3,) N s, on the first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SpatialMotion:
+    """S samples of B bodies, SI, world axes; velocities are those behind an event at the same time."""
+
+    time: Array  # (S,) s
+    position: Array  # (S, B, 3) m
+    orientation: Array  # (S, B, 4) unit quaternion w x y z, body to world
+    velocity: Array  # (S, B, 3) m/s
+    spin: Array  # (S, B, 3) rad/s
+    events: tuple[SpatialEvent, ...]
+    steps: int

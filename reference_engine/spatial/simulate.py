@@ -1,0 +1,218 @@
+"""The way in: the motion of rigid bodies in space, with contact and Coulomb friction, every event located."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reference_engine.array_types import Array
+from reference_engine.dense import mul, norm
+from reference_engine.errors import EndlessEventsError, SpatialWorldError, UnresolvedContact
+from reference_engine.events import Segment, first_fall, follow
+from reference_engine.spatial import layout as col
+from reference_engine.spatial.accelerations import project_entry, rate_entry
+from reference_engine.spatial.advancement import CLOSED, first_closing, integrate, step_of
+from reference_engine.spatial.contacts import TOGETHER, BodiesInContact
+from reference_engine.spatial.frames import rates_of, surveyed
+from reference_engine.spatial.motion import LocatedSettings, SpatialMotion
+from reference_engine.spatial.world import SpatialWorld
+
+OVERLAP = 1e-7  # of the size: what starts deeper is refused
+FALLEN = 1e-9  # of the largest force: a guard that is 0
+NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
+AGAIN = 4  # times that a step to an event is made anew
+
+
+def simulate_spatial(world: SpatialWorld, times: ArrayLike, settings: LocatedSettings | None = None) -> SpatialMotion:
+    """The motion at these times [s], ascending from 0, exact to the tolerance.
+
+    Contacts and joints stay closed; contact forces obey Signorini's and Coulomb's laws with the exact cone. The times
+    at which contacts are made, break, stop sliding or begin to are located.
+
+    Raises SpatialWorldError for a world or times that cannot be simulated; EndlessEventsError; PainleveError where no
+    contact forces exist; UnresolvedContact where the motion cannot go on; ImpactError.
+    """
+    grid = np.array(times, np.float64)
+    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) < 0.0).any():
+        raise SpatialWorldError("times: finite and ascending from 0")
+    client = _InSpace(world, settings or LocatedSettings(), float(grid[-1]))
+    follow(client, grid)
+    return client.motion()
+
+
+class _InSpace(BodiesInContact):
+    """What `follow` drives."""
+
+    def begin(self) -> Segment:
+        self._refuse_overlaps()
+        return self._settled(0.0)
+
+    def _refuse_overlaps(self) -> None:
+        """A vertex behind all faces of a hull, or of a plane, overlaps it; so do what has margins, by its gap."""
+        ids = self.model.candidate[: len(self.model.candidate) - len(self.joints)]
+        rows = surveyed(self.run, self.y, list(range(len(ids))))
+        deepest: dict[tuple[int, ...], tuple[float, int]] = {}
+        for k, (one, gap) in enumerate(zip(ids, rows[:, col.GAP])):
+            feature = tuple(int(i) for i in (one[: col.SECOND + 1] if one[col.KIND] == col.VERTEX_FACE else one))
+            if one[col.KIND] != col.EDGE_EDGE:
+                deepest[feature] = max(deepest.get(feature, (-math.inf, k)), (float(gap), k))
+        for gap, k in deepest.values():
+            if gap < -OVERLAP * self.size:
+                a, b = self._names(k)
+                raise UnresolvedContact("they overlap at the start", time=0.0, bodies=(a, b), gap=gap)
+
+    def step(self, until: float) -> Segment:
+        self._commit()
+        run, start, before = self.run, self.time, self.y.copy()
+        run.y[:] = before
+        longest = self.end - start
+        if longest <= 0.0:
+            return Segment(math.nextafter(start, math.inf), lambda _: before)
+        h, self.step_length = integrate(run, longest, self.step_length)
+        if h < 0.0:
+            raise UnresolvedContact("no step is short enough", time=start, bodies=self._any_names(), gap=0.0)
+        passed = np.zeros(len(self.model.candidate), np.int64)
+        passed[[*self.contacts, *self.joints]] = 1
+        closing, candidate = first_closing(run, h, passed)
+        if candidate == -2:
+            raise UnresolvedContact(
+                "a gap that neither closes nor opens", time=start, bodies=self._any_names(), gap=0.0
+            )
+        event, guard = (closing, -1) if closing <= h else (math.inf, -1)
+        dense = self._dense(start, h, before)
+        guards: Any = None
+        if run.active.count[0]:
+            guards, least = self._guards(before)
+            fall = first_fall(guards, start, before, Segment(start + min(h, event), dense), least)
+            if fall is not None and fall - start < event:
+                event, guard = fall - start, 1
+        if event <= h:
+            h = self._land(event, candidate if guard < 0 else -1)
+            dense = self._dense(start, h, before)
+        after = run.work.end.copy()
+        project_entry(run, after)
+        self.steps += 1
+        end = start + h
+        self._ahead = end, after
+        self._fallen = self._fallen_guards(guards, run.work.end) if guard == 1 else {}
+        self._closing = candidate if event < math.inf and guard < 0 else -1
+
+        def at(time: float) -> Array:
+            return after if time >= end else dense(time)
+
+        return Segment(end, at, event=end if event < math.inf or self._left_contact(after) else None)
+
+    def resolve(self, time: float, state: Any) -> Segment:
+        self._commit()
+        self.resolved += 1
+        if self.resolved > self.settings.max_events:
+            raise EndlessEventsError(
+                f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
+            )
+        if self._closing >= 0:
+            self.contacts.append(self._closing)
+            self._closing = -1
+        return self._settled(time)
+
+    def sample(self, time: float, state: Any) -> None:
+        self.samples.append((time, np.array(state)))
+
+    def _commit(self) -> None:
+        if self._ahead is not None:
+            self.time, self.y = self._ahead
+            self._ahead = None
+
+    def _dense(self, start: float, h: float, before: Array) -> Callable[[float], Array]:
+        F = self.run.work.dense.copy()
+
+        def at(time: float) -> Array:
+            x = (time - start) / h
+            rest = F[6] * x
+            for k in range(5, 0, -1):
+                rest = (F[k] + rest) * (x if k % 2 == 0 else 1.0 - x)
+            return np.asarray(before + (F[0] + rest) * x)
+
+        return at
+
+    def _guards(self, before: Array) -> tuple[Callable[[float, Array], Array], float]:
+        """Three a contact: its force, what is left of the friction cone or of the slip, how far inside it is."""
+        run, model, active = self.run, self.model, self.run.active
+        count = int(active.count[0])
+        out = np.zeros_like(before)
+        ids, mode, slip = active.candidate[:count].copy(), active.mode[:count].copy(), np.zeros((count, 3))
+        rate_entry(run, before, out)
+        force = float(np.abs(run.work.force[:count]).max(initial=0.0)) or 1.0
+        for k in range(count):
+            slip[k] = self._slip_of(run.work.row[k], active.slip[k])
+        friction, slow, size = model.value[ids, col.FRICTION], float(run.scale[1]), self.size
+        speeds = np.einsum("ki,ki->k", run.work.row[:count, col.U : col.FREE], slip)
+        self._young &= {int(k) for k, speed in zip(ids, speeds) if speed < 10.0 * slow}
+        begins = np.array([int(k) in self._young for k in ids])
+        ends_at = np.where(begins, -slow, slow)  # m/s, of the slip: what has just begun is slow, and gets faster
+        joints = model.candidate[ids, col.KIND] == col.JOINT
+
+        def guards(time: float, y: Array) -> Array:
+            rate_entry(run, y, out)
+            row, given = run.work.row[:count], run.work.force[:count]
+            normal = np.einsum("ki,ki->k", row[:, col.N : col.RATE_P1], given)
+            across = given - normal[:, None] * row[:, col.N : col.RATE_P1]
+            spare = friction * normal - np.sqrt(np.einsum("ki,ki->k", across, across))
+            speed = np.einsum("ki,ki->k", row[:, col.U : col.FREE], slip)
+            found = np.ones((count, 3))
+            found[:, 0] = normal / force
+            found[:, 1] = np.where(mode == col.STICK, spare / force, (speed - ends_at) / self.pace)
+            found[(mode == col.SLIP) & (friction == 0.0), 1] = 1.0
+            found[:, 2] = np.minimum(row[:, col.INSIDE] / size, 1.0) + TOGETHER
+            found[joints] = 1.0
+            return found.ravel() + NOISE
+
+        return guards, 10.0 * NOISE
+
+    def _fallen_guards(self, guards: Callable[[float, Array], Array], y: Array) -> dict[int, tuple[bool, bool]]:
+        """Of contacts, whether their force, and what was left of the cone, is 0 here."""
+        found = guards(0.0, y).reshape(-1, 3)[:, :2] <= FALLEN + NOISE
+        active = self.run.active
+        return {int(active.candidate[k]): (bool(row[0]), bool(row[1])) for k, row in enumerate(found) if row.any()}
+
+    def _slip_of(self, row: Array, given: Array) -> Array:
+        u, n = row[col.U : col.FREE], row[col.N : col.RATE_P1]
+        across = u - float(mul(u, n)) * n
+        speed = norm(across)
+        return across / speed if speed > 1e-3 * self.run.scale[1] else given
+
+    def _land(self, length: float, candidate: int) -> float:
+        """The step anew, up to its event; of a closing its last part by Newton's method."""
+        run, h = self.run, length
+        for _ in range(AGAIN if candidate >= 0 else 1):
+            step_of(run, h)
+            if candidate < 0:
+                break
+            row = surveyed(run, run.work.end, [candidate])
+            change = -float(row[0, col.GAP]) / float(rates_of(row)[0])
+            if not abs(change) < 0.5 * length or abs(change) <= 1e-16 * (1.0 + self.time):
+                break
+            h += change
+        return h
+
+    def _left_contact(self, y: Array) -> bool:
+        """Whether a contact without force approaches again; those that have parted are dropped."""
+        idle = [k for k in self.contacts if k not in self.run.active.candidate[: self.run.active.count[0]]]
+        if not idle:
+            return False
+        rows = surveyed(self.run, y, idle)
+        far = rows[:, col.GAP] > 10.0 * CLOSED * self.size
+        self.contacts = [k for k in self.contacts if k not in {i for i, away in zip(idle, far) if away}]
+        return bool((~far & (rates_of(rows) < -self.run.scale[1])).any())
+
+    def motion(self) -> SpatialMotion:
+        bodies = len(self.world.bodies)
+        state = np.array([y for _, y in self.samples]).reshape(len(self.samples), bodies + 1, -1)[:, :bodies]
+        q = state[..., col.Q : col.V]
+        return SpatialMotion(
+            time=np.array([time for time, _ in self.samples]), position=state[..., :3].copy(),
+            orientation=q / np.sqrt(np.einsum("sbi,sbi->sb", q, q))[..., None],
+            velocity=state[..., col.V : col.W].copy(), spin=state[..., col.W :].copy(), events=tuple(self.events),
+            steps=self.steps,
+        )  # fmt: skip

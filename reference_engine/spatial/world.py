@@ -1,0 +1,300 @@
+"""A world of rigid bodies in space, and its features as arrays."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull, QhullError
+
+from reference_engine import elementary
+from reference_engine.array_types import Array
+from reference_engine.dense import mul, norm
+from reference_engine.errors import SpatialWorldError
+from reference_engine.geometry.spatial_shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
+from reference_engine.spatial import layout as col
+from reference_engine.spatial.layout import Model
+
+FLAT = 1e-9  # of a hull's size: its triangles whose planes differ by less are one face
+UNIT = 1e-6  # by which the length of a quaternion may be off
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """A body that touches by exactly these points of it."""
+
+    points: ArrayLike  # (n, 3) m
+
+
+Shape = Sphere | Capsule | Box | Cylinder | ConvexMesh | Points | HalfSpace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialBody:
+    """A rigid body; its frame has the centre of mass as origin, and principal axes."""
+
+    shape: Shape
+    mass: float = math.inf  # kg; infinite: it does not move
+    inertia: ArrayLike = (math.inf, math.inf, math.inf)  # (3,) kg m^2
+    position: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m
+    orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0)  # (4,) unit quaternion w x y z, body to world
+    velocity: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m/s
+    spin: ArrayLike = (0.0, 0.0, 0.0)  # (3,) rad/s, world axes
+    name: str = ""
+
+    @property
+    def fixed(self) -> bool:
+        return self.mass == math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BallJoint:
+    """A point of one body that stays at a point of another, or of the world."""
+
+    body: int
+    anchor: ArrayLike  # (3,) m, body axes
+    other: int | None = None  # None: the world
+    other_anchor: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m, axes of the other body, or the world's
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialWorld:
+    """Bodies in space. Raises SpatialWorldError: which field, which value, what is allowed."""
+
+    bodies: tuple[SpatialBody, ...]
+    joints: tuple[BallJoint, ...] = ()
+    gravity: ArrayLike = (0.0, 0.0, -9.81)  # (3,) m/s^2
+    friction: float = 0.0
+    restitution: float = 0.0
+    pairs: Mapping[tuple[int, int], tuple[float, float] | None] = field(default_factory=dict)
+    """Friction and restitution of two bodies, the lower number first; None: they pass through one another."""
+
+    def __post_init__(self) -> None:
+        for i, one in enumerate(self.bodies):
+            _check_body(f"bodies[{i}]", one)
+        _vector("gravity", self.gravity, 3)
+        for name, number, most in (("friction", self.friction, math.inf), ("restitution", self.restitution, 1.0)):
+            if not 0.0 <= number <= most or not math.isfinite(number):
+                raise SpatialWorldError(f"{name}: {number!r}; {'0 to 1' if most == 1.0 else '0 or more'}")
+        for k, joint in enumerate(self.joints):
+            for body in (joint.body, joint.other):
+                if body is not None and not 0 <= body < len(self.bodies):
+                    raise SpatialWorldError(f"joints[{k}]: body {body}; 0 to {len(self.bodies) - 1}")
+            _vector(f"joints[{k}].anchor", joint.anchor, 3)
+            _vector(f"joints[{k}].other_anchor", joint.other_anchor, 3)
+
+    def body_name(self, i: int) -> str:
+        return "the world" if i == len(self.bodies) else self.bodies[i].name or f"number {i}"
+
+    def coefficients(self, i: int, j: int) -> tuple[float, float] | None:
+        return self.pairs.get((min(i, j), max(i, j)), (self.friction, self.restitution))
+
+
+def _vector(name: str, given: ArrayLike, size: int) -> Array:
+    found = np.array(given, np.float64)
+    if found.shape != (size,) or not np.isfinite(found).all():
+        raise SpatialWorldError(f"{name}: {given!r}; {size} finite numbers")
+    return found
+
+
+def _check_body(where: str, body: SpatialBody) -> None:
+    for name, size in (("position", 3), ("velocity", 3), ("spin", 3), ("orientation", 4)):
+        found = _vector(f"{where}.{name}", getattr(body, name), size)
+        if name == "orientation" and abs(norm(found) - 1.0) > UNIT:
+            raise SpatialWorldError(f"{where}.orientation: its length is {norm(found):.9g}; 1")
+    if body.fixed:
+        return
+    if isinstance(body.shape, HalfSpace):
+        raise SpatialWorldError(f"{where}.shape: a half-space that moves; it must be fixed, with no mass given")
+    if not 0.0 < body.mass < math.inf:
+        raise SpatialWorldError(f"{where}.mass: {body.mass!r}; positive")
+    inertia = _vector(f"{where}.inertia", body.inertia, 3)
+    if not (inertia > 0.0).all():
+        raise SpatialWorldError(f"{where}.inertia: {inertia.tolist()}; three positive numbers")
+
+
+# --- features ----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Features:
+    """Of all bodies, as they come: of each body, numbers of its vertices, edges, faces, rims; and its margin."""
+
+    vertex: list[Array] = field(default_factory=list)
+    edge: list[tuple[int, int]] = field(default_factory=list)
+    outward: list[Array] = field(default_factory=list)
+    face: list[Array] = field(default_factory=list)
+    loops: list[list[int]] = field(default_factory=list)
+    rim: list[Array] = field(default_factory=list)
+    of: list[tuple[range, range, range, range]] = field(default_factory=list)
+    margin: list[float] = field(default_factory=list)
+    radius: list[float] = field(default_factory=list)
+
+    def add(self, where: str, shape: Shape) -> None:
+        counts = len(self.vertex), len(self.edge), len(self.face), len(self.rim)
+        margin = self._write(where, shape)
+        now = len(self.vertex), len(self.edge), len(self.face), len(self.rim)
+        ranges = [range(first, last) for first, last in zip(counts, now)]
+        self.of.append((ranges[0], ranges[1], ranges[2], ranges[3]))
+        self.margin.append(margin)
+        far = [norm(self.vertex[k]) for k in ranges[0]]
+        far += [math.hypot(norm(self.rim[k][:3]), self.rim[k][6]) for k in ranges[3]]
+        self.radius.append(math.inf if isinstance(shape, HalfSpace) else max(far) + margin)
+
+    def _write(self, where: str, shape: Shape) -> float:
+        match shape:
+            case Sphere(radius):
+                self.vertex.append(np.zeros(3))
+                return float(radius)
+            case Capsule(radius, half):
+                start = len(self.vertex)
+                self.vertex += [np.array((0.0, 0.0, -half)), np.array((0.0, 0.0, half))]
+                self.edge.append((start, start + 1))
+                self.outward.append(np.zeros(3))
+                return float(radius)
+            case Box(half):
+                signs = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+                self._write_polyhedron(where, signs * np.asarray(half, np.float64))
+            case ConvexMesh(points):
+                self._write_polyhedron(where, np.array(points, np.float64))
+            case Points(points):
+                self.vertex += list(np.array(points, np.float64).reshape(-1, 3))
+            case Cylinder(radius, half):
+                for z in (-half, half) if half > 0.0 else (0.0,):
+                    self.rim.append(np.array((0.0, 0.0, z, 0.0, 0.0, 1.0, radius)))
+            case HalfSpace(point, normal):
+                n = np.array(normal, np.float64) / norm(normal)
+                self.face.append(np.append(n, float(mul(n, np.array(point, np.float64)))))
+                self.loops.append([])
+        return 0.0
+
+    def _write_polyhedron(self, where: str, points: Array) -> None:
+        try:
+            hull = ConvexHull(points)
+        except (QhullError, ValueError) as error:
+            raise SpatialWorldError(
+                f"{where}.shape: no convex hull of its points: {str(error).split(chr(10))[0]}"
+            ) from None
+        start, used = len(self.vertex), {int(k): n for n, k in enumerate(sorted(hull.vertices))}
+        self.vertex += [points[k] for k in used]
+        size = float(np.abs(points).max())
+        planes: list[tuple[Array, set[int]]] = []
+        for plane, corners in zip(hull.equations, hull.simplices):
+            for known, members in planes:
+                if norm(known[:3] - plane[:3]) <= FLAT and abs(known[3] - plane[3]) <= FLAT * size:
+                    members.update(int(k) for k in corners)
+                    break
+            else:
+                planes.append((plane, {int(k) for k in corners}))
+        normal_of: dict[tuple[int, int], Array] = {}
+        for plane, members in planes:
+            loop = _in_order(points, sorted(members), plane[:3])
+            a, b, c = (points[k] for k in loop[:3])
+            n = np.cross(b - a, c - b)
+            n /= norm(n)
+            self.face.append(np.append(n, float(np.mean([float(mul(n, points[k])) for k in loop]))))
+            self.loops.append([start + used[k] for k in loop])
+            for first, second in zip(loop, loop[1:] + loop[:1]):
+                if (second, first) in normal_of:
+                    self.edge.append((start + used[second], start + used[first]))
+                    middle = n + normal_of[second, first]
+                    self.outward.append(middle / norm(middle))
+                normal_of[first, second] = n
+
+
+def _in_order(points: Array, members: list[int], normal: Array) -> list[int]:
+    """Counterclockwise, seen from outside."""
+    middle = np.mean(points[members], axis=0)
+    first = points[members[0]] - middle
+    first = first / norm(first)
+    second = np.cross(normal, first)
+    angle = [
+        elementary.atan2(float(mul(points[k] - middle, second)), float(mul(points[k] - middle, first))) for k in members
+    ]
+    return [k for _, k in sorted(zip(angle, members))]
+
+
+def _candidates(features: _Features, i: int, j: int, bodies: tuple[SpatialBody, ...]) -> list[tuple[int, ...]]:
+    """Kind, first body, feature, second body, feature, remote; of what of two bodies may meet."""
+    (vi, ei, fi, ri), (vj, ej, fj, rj) = features.of[i], features.of[j]
+    bare = features.margin[i] + features.margin[j] == 0.0
+    planes = isinstance(bodies[j].shape, HalfSpace)
+    if (ri and not planes) or rj:
+        raise SpatialWorldError(
+            f"bodies {i} and {j}: a cylinder meets half-spaces alone so far; let the two pass through one another"
+        )
+    found = [(col.VERTEX_FACE, i, v, j, f, 0) for v in vi for f in fj]
+    found += [(col.VERTEX_FACE, j, v, i, f, 0) for v in vj for f in fi]
+    found += [(col.RIM_FACE, i, r, j, f, 0) for r in ri for f in fj]
+    found += [(col.EDGE_EDGE, i, e, j, g, 0) for e in ei for g in ej]
+    found += [(col.VERTEX_EDGE, i, v, j, e, int(bare)) for v in vi for e in ej]
+    found += [(col.VERTEX_EDGE, j, v, i, e, int(bare)) for v in vj for e in ei]
+    found += [(col.VERTEX_VERTEX, i, v, j, w, int(bare)) for v in vi for w in vj]
+    return [tuple(int(k) for k in one) for one in found]
+
+
+def model_of(world: SpatialWorld) -> Model:
+    """The world as arrays. Raises SpatialWorldError."""
+    features, bodies = _Features(), world.bodies
+    for i, body in enumerate(bodies):
+        features.add(f"bodies[{i}]", body.shape)
+    features.radius.append(0.0)
+    features.margin.append(0.0)
+    ids: list[tuple[int, ...]] = []
+    values: list[tuple[float, float, float, float]] = []
+    pairs: list[tuple[int, int, int, int]] = []
+    for a in range(len(bodies)):
+        for b in range(a):
+            i, j = (a, b) if isinstance(bodies[b].shape, HalfSpace) else (b, a)
+            law = world.coefficients(i, j)
+            if law is None or (bodies[i].fixed and bodies[j].fixed):
+                continue
+            found = _candidates(features, i, j, bodies)
+            pairs.append((i, j, len(ids), len(ids) + len(found)))
+            ids += found
+            values += [(*law, features.margin[one[1]], features.margin[one[3]]) for one in found]
+    for joint in world.joints:
+        ends = []
+        for anchor in (joint.anchor, joint.other_anchor):
+            ends.append(len(features.vertex))
+            features.vertex.append(np.array(anchor, np.float64))
+        other = len(bodies) if joint.other is None else joint.other
+        ids.append((int(col.JOINT), joint.body, ends[0], other, ends[1], 0))
+        values.append((0.0, 0.0, 0.0, 0.0))
+    inverse_mass = np.array([0.0 if body.fixed else 1.0 / body.mass for body in bodies] + [0.0])
+    inertia = np.array(
+        [(0.0,) * 3 if body.fixed else tuple(np.asarray(body.inertia)) for body in bodies] + [(0.0,) * 3]
+    )
+    free = [np.arange(col.BODY) + col.BODY * i for i, body in enumerate(bodies) if not body.fixed]
+    loop_first = np.cumsum([0, *map(len, features.loops)])
+    return Model(
+        inverse_mass=inverse_mass,
+        inertia=inertia,
+        inverse_inertia=np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), 0.0),
+        radius=np.array(features.radius),
+        gravity=np.array(world.gravity, np.float64),
+        free=np.concatenate(free).astype(np.int64) if free else np.zeros(0, np.int64),
+        vertex=np.array(features.vertex).reshape(-1, 3),
+        edge=np.array(features.edge, np.int64).reshape(-1, 2),
+        outward=np.array(features.outward).reshape(-1, 3),
+        face=np.array(features.face).reshape(-1, 4),
+        loop_first=loop_first.astype(np.int64),
+        loop=np.array([k for loop in features.loops for k in loop], np.int64),
+        rim=np.array(features.rim).reshape(-1, 7),
+        candidate=np.array(ids, np.int64).reshape(-1, col.IDS),
+        value=np.array(values).reshape(-1, col.VALUES),
+        pair=np.array(pairs, np.int64).reshape(-1, 4),
+    )
+
+
+def start_of(world: SpatialWorld) -> Array:
+    """The state of the world as it is given, flat."""
+    y = np.zeros((len(world.bodies) + 1, int(col.BODY)))
+    y[:, int(col.Q)] = 1.0
+    for row, body in zip(y, world.bodies):
+        q = np.array(body.orientation, np.float64)
+        row[:3], row[col.Q : col.V] = body.position, q / norm(q)
+        if not body.fixed:
+            row[col.V : col.W], row[col.W :] = body.velocity, body.spin
+    return y.ravel()

@@ -1,0 +1,251 @@
+"""Rigid bodies in space with contact and friction, against closed forms and conserved quantities."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reference_engine import (
+    BallJoint,
+    LocatedSettings,
+    Points,
+    SpatialBody,
+    SpatialMotion,
+    SpatialWorld,
+    simulate_spatial,
+)
+from reference_engine.errors import SpatialWorldError, UnresolvedContact
+from reference_engine.geometry.spatial_shapes import Box, Capsule, Cylinder, HalfSpace, Sphere
+from reference_engine.rotation import matrices
+
+ROOT = Path(__file__).parents[3]
+G = 9.81
+FLOOR = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), name="floor")
+
+
+def ball(radius: float = 0.1, mass: float = 1.0, **start: Any) -> SpatialBody:
+    return SpatialBody(shape=Sphere(radius), mass=mass, inertia=(0.4 * mass * radius**2,) * 3, **start)
+
+
+def block(size: Sequence[float] = (0.3, 0.2, 0.1), mass: float = 1.5, **start: Any) -> SpatialBody:
+    a, b, c = size
+    inertia = tuple(mass / 12.0 * np.array((b * b + c * c, a * a + c * c, a * a + b * b)))
+    return SpatialBody(shape=Box((a / 2, b / 2, c / 2)), mass=mass, inertia=inertia, **start)
+
+
+def energy(world: SpatialWorld, motion: SpatialMotion) -> Any:
+    """(S,) J, kinetic and of gravity."""
+    total = np.zeros(len(motion.time))
+    for i, body in enumerate(world.bodies):
+        if not body.fixed:
+            own = np.einsum("sji,sj->si", matrices(motion.orientation[:, i]), motion.spin[:, i])
+            total += 0.5 * body.mass * (motion.velocity[:, i] ** 2).sum(axis=1) + 0.5 * own**2 @ np.array(body.inertia)
+            total -= body.mass * motion.position[:, i] @ np.array(world.gravity)
+    return total
+
+
+def kinds(motion: SpatialMotion) -> list[str]:
+    return [event.kind for event in motion.events]
+
+
+def test_recorded_motions_are_met_event_for_event() -> None:
+    """Corner impacts, a spinning tripod, a rolling disc, an oblique slide, a rocking edge, a pendulum at a wall, edge
+    on edge: 60 figures of eight files, to 10 times the accuracy of the data."""
+    script = ROOT / "ci" / "benchmarks" / "space_truths.py"
+    done = subprocess.run([sys.executable, "-P", script], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "60 of 60 hit in 8 files" in done.stdout
+
+
+@pytest.mark.parametrize(("friction", "slides"), [(0.3, True), (0.6, False)])
+def test_a_block_on_an_incline_slides_if_its_angle_is_above_that_of_friction(friction: float, slides: bool) -> None:
+    angle = 0.45
+    gravity = (G * math.sin(angle), 0.0, -G * math.cos(angle))
+    world = SpatialWorld(bodies=(block(position=(0, 0, 0.05)), FLOOR), gravity=gravity, friction=friction)
+    motion = simulate_spatial(world, (0.0, 0.5, 1.0))
+    a = G * (math.sin(angle) - friction * math.cos(angle)) if slides else 0.0
+    np.testing.assert_allclose(motion.position[:, 0, 0], 0.5 * a * motion.time**2, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(motion.position[:, 0, 2], 0.05, atol=1e-15)
+
+
+def test_a_sliding_block_stops_when_friction_has_taken_its_speed() -> None:
+    world = SpatialWorld(bodies=(block(position=(0, 0, 0.05), velocity=(1.0, 0.5, 0.0)), FLOOR), friction=0.4)
+    motion = simulate_spatial(world, (0.0, 1.0))
+    speed = math.hypot(1.0, 0.5)
+    assert {event.kind for event in motion.events} == {"stick"}
+    assert motion.events[0].time == pytest.approx(speed / (0.4 * G), abs=1e-12)
+    way = speed**2 / (2.0 * 0.4 * G)
+    np.testing.assert_allclose(motion.position[-1, 0, :2], np.array((1.0, 0.5)) / speed * way, atol=1e-12)
+    np.testing.assert_allclose(motion.velocity[-1, 0], 0.0, atol=1e-15)
+
+
+def test_a_block_with_much_friction_tips_about_its_leading_edge() -> None:
+    """A tall block that slides with friction 1 cannot stand: the centre of pressure would be ahead of its edge."""
+    tall = block((0.1, 0.1, 0.3), position=(0, 0, 0.15), velocity=(2.0, 0.0, 0.0))
+    world = SpatialWorld(bodies=(tall, FLOOR), friction=1.0)
+    motion = simulate_spatial(world, (0.0, 0.02))
+    assert motion.spin[-1, 0, 1] > 0.1
+    corners = np.array([(x, y, -0.15) for x in (-0.05, 0.05) for y in (-0.05, 0.05)])
+    heights = motion.position[-1, 0, 2] + corners @ matrices(motion.orientation[-1, 0])[2]
+    assert heights[2:] == pytest.approx(0.0, abs=1e-12) and (heights[:2] > 1e-5).all()
+
+
+def test_a_ball_bounces_as_often_as_its_restitution_says_and_then_lies() -> None:
+    """The bounces of 1 m with e = 0.5 end after sqrt(2 h / g) (1 + e) / (1 - e)."""
+    world = SpatialWorld(bodies=(ball(position=(0, 0, 1.1)), FLOOR), restitution=0.5)
+    fall = math.sqrt(2.0 / G)
+    motion = simulate_spatial(world, (0.0, 3.0 * fall - 1e-4, 3.0 * fall + 1e-6, 3.0))
+    impacts = [event.time for event in motion.events if event.kind == "impact"]
+    expected = fall * (1.0 + 2.0 * np.cumsum([0.0, *0.5 ** np.arange(1, 8)]))
+    np.testing.assert_allclose(impacts[:8], expected, atol=1e-12)
+    assert motion.position[1, 0, 2] > 0.1
+    np.testing.assert_allclose(motion.position[2:, 0, 2], 0.1, atol=1e-12)
+
+
+def test_elastic_bodies_keep_energy_momentum_and_angular_momentum() -> None:
+    """Two boxes and a capsule that collide in free flight: corners, edges and faces as they come."""
+    bodies = (
+        block((0.6, 0.1, 0.1), position=(0.05, 0.04, 0.3), velocity=(0.1, -0.05, -1.0), spin=(0.3, 0.5, 0.8)),
+        block((0.12, 0.7, 0.12), position=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, 0.5), spin=(0.2, -0.1, 0.4)),
+        SpatialBody(
+            shape=Capsule(0.05, 0.2), mass=0.7, inertia=(0.01, 0.01, 0.001), position=(0.0, 0.1, -0.4),
+            velocity=(0.0, 0.0, 1.5), spin=(1.0, 0.0, 0.0), orientation=(0.5, 0.5, 0.5, 0.5),
+        ),
+    )  # fmt: skip
+    world = SpatialWorld(bodies=bodies, gravity=(0.0, 0.0, 0.0), restitution=1.0)
+    motion = simulate_spatial(world, np.linspace(0.0, 2.0, 9))
+    assert kinds(motion).count("impact") >= 2
+    np.testing.assert_allclose(energy(world, motion), energy(world, motion)[0], rtol=1e-11)
+    mass = np.array([body.mass for body in bodies])
+    momentum = np.einsum("b,sbi->si", mass, motion.velocity)
+    np.testing.assert_allclose(momentum, momentum[:1].repeat(9, axis=0), atol=1e-12)
+    R, inertia = matrices(motion.orientation), np.array([body.inertia for body in bodies])
+    spins = np.einsum("sbij,bj,sbkj,sbk->si", R, inertia, R, motion.spin)
+    whole = spins + np.einsum("b,sbi->si", mass, np.cross(motion.position, motion.velocity))
+    np.testing.assert_allclose(whole, whole[:1].repeat(9, axis=0), atol=1e-11)
+
+
+def test_a_disc_rolls_round_a_circle_at_the_speed_of_steady_precession() -> None:
+    """A thin disc tilted by `a` from upright whose plane turns at rate p and which spins at s about its axis keeps its
+    tilt where torque and change of angular momentum balance; for 20 s, with the energy that it had."""
+    r, m, a, p = 0.25, 0.5, 0.4, 2.0
+    A, C = 0.25 * m * r * r, 0.5 * m * r * r
+    # About the contact: m g r sin a = p cos a ((C + m r^2) n + A p sin a), n: the spin about its own axis
+    n = (m * G * r * math.sin(a) - A * p * p * math.sin(a) * math.cos(a)) / ((C + m * r * r) * p * math.cos(a))
+    axis = np.array((math.cos(a), 0.0, -math.sin(a)))  # leans to +x at the top: the contact is at the origin
+    up = np.array((math.sin(a), 0.0, math.cos(a)))
+    centre = r * up
+    spin = n * axis + p * math.cos(a) * up
+    angle = math.acos(axis[2])
+    turn = np.array((math.cos(angle / 2), 0.0, math.sin(angle / 2), 0.0))
+    disc = SpatialBody(
+        shape=Cylinder(r, 0.0), mass=m, inertia=(A, A, C), position=centre, orientation=turn, spin=spin,
+        velocity=np.cross(spin, centre),
+    )  # fmt: skip
+    world = SpatialWorld(bodies=(disc, FLOOR), friction=2.0)
+    motion = simulate_spatial(world, np.linspace(0.0, 20.0, 41))
+    np.testing.assert_allclose(motion.position[:, 0, 2], centre[2], atol=2e-9)
+    np.testing.assert_allclose(energy(world, motion), energy(world, motion)[0], rtol=1e-10)
+
+
+def test_a_spherical_pendulum_keeps_its_length_energy_and_spin_about_the_vertical() -> None:
+    bob = ball(0.1, 0.7, position=(0.5, 0.0, -0.6), velocity=(0.1, 1.0, 0.0))
+    world = SpatialWorld(bodies=(bob,), joints=(BallJoint(body=0, anchor=(-0.5, 0.0, 0.6)),))
+    motion = simulate_spatial(world, np.linspace(0.0, 5.0, 11))
+    assert np.linalg.norm(motion.position[:, 0], axis=1) == pytest.approx(math.hypot(0.5, 0.6), abs=1e-12)
+    np.testing.assert_allclose(energy(world, motion), energy(world, motion)[0], rtol=1e-11)
+
+
+def test_a_hinged_ball_swings_into_a_wall_by_the_inertia_about_its_joint() -> None:
+    """An impact through the joint: the bob's speed is turned round by e."""
+    bob = ball(0.1, 0.7, position=(-0.3, 0.0, 0.0), velocity=(1.0, 0.0, 0.0), spin=(0.0, -0.5, 0.0))
+    wall = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (-1.0, 0.0, 0.0)))
+    world = SpatialWorld(
+        bodies=(bob, wall), joints=(BallJoint(body=0, anchor=(0, 0, 2.0), other_anchor=(-0.3, 0.0, 2.0)),),
+        gravity=(0.0, 0.0, 0.0), restitution=0.8,
+    )  # fmt: skip
+    motion = simulate_spatial(world, (0.0, 1.0))
+    (event,) = motion.events
+    assert event.kind == "impact"
+    assert np.linalg.norm(motion.velocity[-1, 0]) == pytest.approx(0.8, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 8, 11])
+def test_a_dropped_box_comes_to_rest_on_a_face_and_never_gains_energy(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    friction, restitution = random.uniform(0.0, 1.0), random.uniform(0.0, 0.8)
+    size = random.uniform(0.1, 0.5, 3)
+    q = random.normal(size=4)
+    box = block(
+        size, 1000.0 * float(size.prod()), position=(0.0, 0.0, 0.5), orientation=q / np.linalg.norm(q),
+        velocity=random.uniform(-1.0, 1.0, 3), spin=random.uniform(-3.0, 3.0, 3),
+    )  # fmt: skip
+    world = SpatialWorld(bodies=(box, FLOOR), friction=friction, restitution=restitution)
+    motion = simulate_spatial(world, np.linspace(0.0, 3.0, 61))
+    assert (np.diff(energy(world, motion)) <= 1e-10 * energy(world, motion)[0]).all()
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * size / 2
+    heights = motion.position[:, 0, 2, None] + np.einsum("si,ci->sc", matrices(motion.orientation[:, 0])[:, 2], corners)
+    assert heights.min() > -1e-11
+    assert np.linalg.norm(motion.velocity[-1, 0]) < 1e-12 and np.linalg.norm(motion.spin[-1, 0]) < 1e-12
+    assert np.sort(heights[-1])[:4] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_motion_does_not_change_where_world_and_gravity_are_turned() -> None:
+    turn = np.array((0.5, 0.1, -0.7, 0.5))
+    turn /= np.linalg.norm(turn)
+    (R,) = matrices(turn[None])
+    box = block(position=(0, 0, 0.4), spin=(2.0, 1.0, -1.0), velocity=(0.3, 0.0, 0.0))
+    times = np.linspace(0.0, 0.5, 6)
+    first = simulate_spatial(SpatialWorld(bodies=(box, FLOOR), friction=0.3, restitution=0.4), times)
+    turned = block(position=R @ (0, 0, 0.4), spin=R @ (2.0, 1.0, -1.0), velocity=R @ (0.3, 0.0, 0.0), orientation=turn)
+    floor = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), tuple(R[:, 2])))
+    gravity = tuple(R @ (0.0, 0.0, -G))
+    world = SpatialWorld(bodies=(floor, turned), gravity=gravity, friction=0.3, restitution=0.4)
+    second = simulate_spatial(world, times)
+    assert kinds(first) == kinds(second) and len(kinds(first)) >= 2
+    np.testing.assert_allclose(second.position[:, 1], first.position[:, 0] @ R.T, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"mass": -1.0}, r"bodies\[0\].mass: -1.0"),
+        ({"inertia": (1.0, 0.0, 1.0)}, r"bodies\[0\].inertia"),
+        ({"position": (0.0, math.nan, 0.0)}, r"bodies\[0\].position"),
+        ({"orientation": (2.0, 0.0, 0.0, 0.0)}, r"bodies\[0\].orientation: its length is 2"),
+    ],
+)
+def test_bad_input_names_the_field_and_the_value(change: dict[str, Any], named: str) -> None:
+    given: dict[str, Any] = {"shape": Sphere(0.1), "mass": 1.0, "inertia": (1.0, 1.0, 1.0)} | change
+    with pytest.raises(SpatialWorldError, match=named):
+        SpatialWorld(bodies=(SpatialBody(**given), FLOOR))
+
+
+def test_what_cannot_be_simulated_says_so() -> None:
+    with pytest.raises(SpatialWorldError, match=r"restitution: 1\.5; 0 to 1"):
+        SpatialWorld(bodies=(ball(), FLOOR), restitution=1.5)
+    with pytest.raises(SpatialWorldError, match="half-space that moves"):
+        SpatialWorld(bodies=(SpatialBody(shape=HalfSpace((0, 0, 0), (0, 0, 1)), mass=1.0, inertia=(1, 1, 1)),))
+    with pytest.raises(SpatialWorldError, match=r"tolerance: 1\.0"):
+        LocatedSettings(tolerance=1.0)
+    with pytest.raises(UnresolvedContact, match="they overlap at the start"):
+        simulate_spatial(SpatialWorld(bodies=(block(position=(0, 0, 0.02)), FLOOR)), (0.0, 1.0))
+    can = SpatialBody(shape=Cylinder(0.1, 0.2), mass=1.0, inertia=(1, 1, 1), position=(0, 0, 3))
+    with pytest.raises(SpatialWorldError, match="a cylinder meets half-spaces alone so far"):
+        simulate_spatial(SpatialWorld(bodies=(can, ball(position=(0, 0, 9)), FLOOR)), (0.0, 1.0))
+
+
+def test_points_touch_and_nothing_else_of_the_body_does() -> None:
+    stool = SpatialBody(
+        shape=Points([(0.3, 0.0, -0.5), (-0.2, 0.25, -0.5), (-0.2, -0.25, -0.5)]), mass=2.0, inertia=(0.2, 0.2, 0.1),
+        position=(0, 0, 0.5),
+    )  # fmt: skip
+    motion = simulate_spatial(SpatialWorld(bodies=(stool, FLOOR), friction=0.5), (0.0, 1.0))
+    np.testing.assert_allclose(motion.position[-1, 0], (0, 0, 0.5), atol=1e-12)
