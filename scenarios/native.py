@@ -91,7 +91,7 @@ class Start(Data):
     controls: Annotated[Controls | None, Field(exclude_if=not_stated)] = None
 
 
-ProbeKind = Literal["settle", "hold", "drop", "push", "tip"]
+ProbeKind = Literal["settle", "hold", "drop", "push", "tip", "separation"]
 
 
 class Probe(Data):
@@ -100,16 +100,21 @@ class Probe(Data):
     settle: nothing. hold: position servos are given the positions that they have. drop: every free body is raised by
     `size`, m. push: the free body has an impulse of `size`, N s, along the world's first axis, at its centre of mass.
     tip: the free body is turned by `size`, rad, about that axis, and raised by `lift`, m.
+    separation: the free body is moved by `first`, m, along `direction`, then away from `other` by `size`, m, in each
+    step; nothing else moves.
     """
 
     kind: ProbeKind
     body: str = ""  # of the scene that describes the model
+    other: Annotated[str, Field(exclude_if=_is_empty)] = ""  # likewise, or a boundary
     size: NonNegative = 0.0
     lift: NonNegative = 0.0
+    first: Annotated[Number, Field(exclude_if=_is_empty)] = 0.0
+    direction: Annotated[tuple[Number, Number, Number] | None, Field(exclude_if=not_stated)] = None
 
     @property
     def title(self) -> str:
-        return f"{self.kind} {self.body}".strip()
+        return " ".join(filter(None, (self.kind, self.body, self.other and f"from {self.other}")))
 
 
 class Perturbation(Data):

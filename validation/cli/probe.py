@@ -53,14 +53,15 @@ def command(
     as_json: bool,
     database: str,
 ) -> None:
-    """Try a model of your own on versions of an engine: settle, hold, drop, push, tip.
+    """Try a model of your own on versions of an engine: settle, hold, drop, push, tip, separation.
 
     \b
-    settle  let go from where it starts
-    hold    position servos are given the positions that they have at the start
-    drop    every free body from a little above
-    push    each free body by a known impulse
-    tip     each free body set down aslant
+    settle      let go from where it starts
+    hold        position servos are given the positions that they have at the start
+    drop        every free body from a little above
+    push        each free body by a known impulse
+    tip         each free body set down aslant
+    separation  each free body moved away from what it is near, 10 um at a time: where contact begins
 
     With several engines each is compared with the one before, and stored as `compare` does; with one the probes are run
     and stored, as `run` does. Exit status 0: nothing worse. 1: something is worse. 2: could not run.

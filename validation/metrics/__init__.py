@@ -22,6 +22,7 @@ from validation.metrics import (
     rest,
     truth_error,
 )
+from validation.metrics.internals import SWEPT, is_swept
 from validation.metrics.metric import Metric
 from validation.metrics.observation import Observation
 from validation.metrics.outcomes import outcomes_of
@@ -52,7 +53,8 @@ def measure_with_outcomes(
     """Likewise, and what happened."""
     observation = Observation(scenario=scenario, trajectory=trajectory)
     happened = _happened(observation)
-    found = (metric.of(observation) for name, metric in METRICS.items() if name not in scenario.meaningless)
+    chosen = SWEPT if is_swept(observation) else [name for name in METRICS if name not in scenario.meaningless]
+    found = (METRICS[name].of(observation) for name in chosen)
     return tuple(measurement for measurement in found if measurement is not None), happened
 
 
@@ -62,6 +64,8 @@ def happened_in(scenario: Scenario, trajectory: Trajectory) -> tuple[Outcome, ..
 
 
 def _happened(observation: Observation) -> tuple[Outcome, ...]:
+    if is_swept(observation):
+        return ()
     with np.errstate(over="ignore", invalid="ignore"):  # as in `Metric.of`
         return outcomes_of(observation)
 

@@ -3,10 +3,14 @@
 A model is one of the user's own; a scene has none of these. Values are the engine's own of its own state.
 """
 
+import math
+
 import numpy as np
 
-from validation.metrics.metric import Metric, Sentence
+from scenarios.scene import SpatialScene
+from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation
+from validation.metrics.proximity import proximities
 
 
 def actuator_work(o: Observation) -> float | None:
@@ -53,6 +57,31 @@ def tendon_excess(o: Observation) -> float | None:
 def solver_iterations(o: Observation) -> float | None:
     """Most iterations that the constraint solver took in a step."""
     return _largest(o, "iterations")
+
+
+def contact_range(o: Observation) -> Reading | None:
+    """Of a sweep that moves two bodies apart: our own gap between them where the engine has them in contact last."""
+    there = _column(o, "in_contact")
+    if there is None or not is_swept(o) or not isinstance(o.scene, SpatialScene) or o.scene.native is None:
+        return None
+    probe = o.scene.native.model.probe
+    assert probe is not None
+    names = [member.name for member in (*o.scene.bodies, *o.scene.boundaries)]
+    pair, near = {names.index(probe.body), names.index(probe.other)}, proximities(o)
+    last = np.flatnonzero(there > 0.0)
+    rows = [k for k in range(len(near)) if len(last) and near.sample[k] == last[-1]]
+    gaps = [float(near.gap[k]) for k in rows if {int(near.a[k]), int(near.b[k])} == pair]
+    return Reading(value=min(gaps, default=math.nan), resolution=probe.size)
+
+
+def is_swept(o: Observation) -> bool:
+    """Whether a body of a model is moved from outside, so that its poses are no motion."""
+    native = getattr(o.scene, "native", None)
+    return native is not None and native.model.probe is not None and native.model.probe.kind == "separation"
+
+
+SWEPT = ("contact_range",)
+"""All that is measured of a sweep."""
 
 
 def _is_driven(o: Observation) -> bool:
@@ -139,6 +168,14 @@ METRICS = (
         "tolerance",
         law=JOINTS,
         sentence=Sentence("tendons go {new} beyond their limits"),
+    ),
+    Metric(
+        contact_range,
+        "m",
+        "tolerance",
+        better="neither",
+        happens="perhaps",
+        sentence=Sentence("contact begins at a gap of {new}", never="there is no contact at any gap"),
     ),
     Metric(
         solver_iterations,

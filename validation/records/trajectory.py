@@ -81,12 +81,13 @@ class Internals:
     equality_angle: Array | None = None  # rad, by which an equality is open
     equality_gap: Array | None = None  # m, likewise
     tendon_excess: Array | None = None  # m, by which a tendon is shorter or longer than its limits
+    in_contact: Array | None = None  # 1 where the two bodies of a sweep are, by the engine; else 0
     iterations: Array | None = None  # of the constraint solver
 
 
 SUMMED = ("actuators", "passive", "constraints")
 """Of `Internals`: given for each step, and summed."""
-AS_THEY_ARE = ("stored", "tracking_angle", "tracking_travel")
+AS_THEY_ARE = ("stored", "tracking_angle", "tracking_travel", "in_contact")
 """Taken at the samples; the largest since the sample before of all others."""
 
 

@@ -23,7 +23,7 @@ from validation.engines import LOADS, EngineChoice, default_engines, engine_of
 from validation.running.model_files import is_model, read_model, starts_in
 from validation.running.options import AS_IT_IS, ModelOptions, RunError
 from validation.running.planning import STEP, engine_remotes
-from validation.running.probes import probes_of
+from validation.running.probes import SWEEP_STEP, probes_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 
@@ -200,4 +200,7 @@ def _answer(given: GivenModel, header: dict[str, Any], body: bytes) -> Scenario 
 def step_of(scenario: Scenario) -> float:
     """s, that is taken where none is asked for."""
     native = getattr(scenario.scene, "native", None)
-    return STEP if native is None else float(native.step)
+    if native is None:
+        return STEP
+    probe = native.model.probe
+    return SWEEP_STEP if probe is not None and probe.kind == "separation" else float(native.step)

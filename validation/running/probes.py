@@ -5,19 +5,24 @@ Sizes go by the bodies' own: so far, so fast and so slanted that a person sees w
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from reference_engine.dense import norm
 from scenarios import mass
+from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.native import Probe, ProbeKind
-from scenarios.scene import SpatialBody, SpatialScene
+from scenarios.scene import SpatialBody, SpatialScene, spatial_start
+from validation.records.trajectory import SpatialTrajectory
 
 KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
 MOST_BODIES = 50  # that are probed one by one
 DROPPED = 0.1  # of the smallest width
 THROWN = 0.2  # of the width is how high the push would throw the body
+APART, BEFORE = 1e-5, 2e-4
+"""m: a step of a sweep of separations, and how deep in one another the two are where it begins."""
+SWEEP_STEP = 0.02  # s, of a sweep: each step is a sample
 TIPPED = math.radians(10.0)
 
 
@@ -52,6 +57,26 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
             for body in bodies:
                 lift = mass.bounding_radius(body.shape) * math.sin(TIPPED)
                 yield Probe(kind=kind, body=body.name, size=TIPPED, lift=_digit(lift))
+        case "separation":
+            yield from _separations(scene, {body.name for body in bodies})
+
+
+def _separations(scene: SpatialScene, free: set[str]) -> Iterator[Probe]:
+    """Of each free body from each that it is in contact with at the start or near, along our own normal."""
+    from validation.metrics.observation import Observation
+    from validation.metrics.proximity import proximities
+
+    state: dict[str, Any] = dict(zip(SpatialTrajectory.STATE, (part[None] for part in spatial_start(scene))))
+    still = SpatialTrajectory(time=np.zeros(1), dt=SWEEP_STEP, velocity_lag=0.0, **state)
+    near = proximities(Observation(scenario=scenario_from_scene("model", scene), trajectory=still))
+    names = [member.name for member in (*scene.bodies, *scene.boundaries)]
+    for k in range(min(len(near), MOST_BODIES)):
+        a, b, gap, normal = names[near.a[k]], names[near.b[k]], float(near.gap[k]), near.normal[k]
+        moved, other, sign = (b, a, 1.0) if b in free else (a, b, -1.0)
+        if moved in free:
+            way = (sign * normal).tolist()
+            first = -(gap + BEFORE)
+            yield Probe(kind="separation", body=moved, other=other, size=APART, first=first, direction=tuple(way))
 
 
 def _digit(value: float) -> float:

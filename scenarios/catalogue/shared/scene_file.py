@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from scenarios.catalogue.shared.laws import MOVING_SHARE, contact_laws, flight_laws
 from scenarios.forces import is_driven
@@ -28,6 +29,8 @@ def file_name(path: Path) -> str:
 def scenario_from_scene(name: str, scene: Scene) -> Scenario:
     """The scenario of a scene that is in no catalogue; its identity is its name and the scene's content."""
     native = getattr(scene, "native", None)
+    if native is not None and native.model.probe is not None and native.model.probe.kind == "separation":
+        return _swept(name, scene)
     content = content_hash(scene) if native is None else native.model.digest(scene.duration)
     identity = {"content": content}
     return Scenario(
@@ -45,6 +48,21 @@ def scenario_from_scene(name: str, scene: Scene) -> Scenario:
         headline="penetration_max" if may_collide(scene) else "energy_gain",
         laws=contact_laws(scene, share=MOVING_SHARE) if may_collide(scene) else flight_laws(scene),
         parameters=identity,
+        from_file=True,
+    )
+
+
+def _swept(name: str, scene: Any) -> Scenario:
+    """Of a model whose body is moved from outside: where contact begins is all that its poses say."""
+    return Scenario(
+        name=name,
+        title=scene.title or name,
+        probes="where contact of two bodies of your model begins",
+        regime="your own",
+        scene=scene,
+        truth=Truth(kind="invariants", source="no motion", span=(0.0, scene.duration), invariants=frozenset()),
+        headline="contact_range",
+        parameters={"content": scene.native.model.digest(scene.duration)},
         from_file=True,
     )
 

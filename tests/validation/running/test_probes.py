@@ -14,9 +14,10 @@ from scenarios.scene import SpatialScene
 from tests.validation.command import upright
 from tests.validation.engines.mujoco_models import ENGINE, PLANE, measured, model_of, motion_of, scene_of, wrong
 from validation.engines.engine import ModelError
+from validation.records.trajectory import SpatialTrajectory
 from validation.report.probes import probe_title
 from validation.running.model_files import read_model
-from validation.running.probes import KINDS, probes_of
+from validation.running.probes import KINDS, SWEEP_STEP, probes_of
 
 G = 9.81
 CELL = Path(__file__).parents[3] / "ci/benchmarks/data/cell.xml"
@@ -41,10 +42,11 @@ def found(model: Model) -> dict[str, Probe]:
 
 def test_a_model_has_the_probes_that_it_has_something_for() -> None:
     both = model_of(PLANE + LYING + ARM, more=SERVO)
-    assert list(found(both)) == ["settle", "hold", "drop", "push crate", "tip crate"]
-    assert list(found(model_of(PLANE + LYING))) == ["settle", "drop", "push crate", "tip crate"]
+    apart = "separation crate from ground"
+    assert list(found(both)) == ["settle", "hold", "drop", "push crate", "tip crate", apart]
+    assert list(found(model_of(PLANE + LYING))) == ["settle", "drop", "push crate", "tip crate", apart]
     assert list(found(model_of(ARM, more=SERVO))) == ["settle", "hold"]
-    assert list(found(model_of(PLANE + LYING, option="gravity='0 0 0'"))) == ["settle", "push crate", "tip crate"]
+    assert list(found(model_of(LYING, option="gravity='0 0 0'"))) == ["settle", "push crate", "tip crate"]
 
 
 def test_to_settle_is_to_let_go_of_the_model_as_it_is() -> None:
@@ -92,6 +94,26 @@ def test_to_hold_is_to_give_servos_the_positions_that_they_have() -> None:
     assert world.data.ctrl.tolist() == [0.4, 0.0]
     assert measured(scene, motion := motion_of(scene))[0]["tracking_final_angle"] == 0.0
     assert np.ptp(motion.position[:, 0], axis=0).max() == 0.0
+
+
+@pytest.mark.parametrize("margin", [0.0, 3e-4])
+def test_contact_begins_where_the_gap_is_the_margin_of_the_model(margin: float) -> None:
+    """In steps of 10 um, to one of them; from 0.2 mm deep on, whatever the gap at the start."""
+    lifted = CRATE.format(z=0.1005).replace("<geom ", f"<geom margin='{margin}' ")
+    upper = lifted.replace("crate", "upper").replace("0.1005", "0.3").replace("'0.1 0.1 0.1'", "'0.05 0.05 0.1'")
+    model = model_of(PLANE + lifted + upper)
+    probes = {title: probe for title, probe in found(model).items() if probe.kind == "separation"}
+    assert [*probes] == ["separation crate from ground", "separation upper from crate"]
+    for probe in probes.values():
+        scene = probed(model, probe, 2.0)
+        motion = ENGINE.simulate(scene, SWEEP_STEP, {})
+        assert isinstance(motion, SpatialTrajectory) and len(motion.time) == 101
+        moved = [body.name for body in scene.bodies].index(probe.body)
+        way = np.diff(motion.position[:, moved], axis=0)
+        assert way == pytest.approx(np.tile(1e-5 * np.array(probe.direction), (100, 1)), abs=1e-12)
+        values, outcomes = measured(scene, motion)
+        assert [*values] == ["contact_range"] and outcomes == ()
+        assert values["contact_range"] == pytest.approx(margin, abs=1.01e-5)
 
 
 def test_a_body_that_is_not_free_is_named() -> None:

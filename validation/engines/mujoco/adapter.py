@@ -53,6 +53,7 @@ from validation.engines.mujoco.reading import (
     contact_rows,
     options_of,
 )
+from validation.engines.mujoco.separation import SweptWorld
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
@@ -200,7 +201,9 @@ class MuJoCo(SteppingEngine):
     def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         mujoco.set_mju_user_warning(lambda text: None)
         if isinstance(scene, SpatialScene) and scene.native is not None:
-            return NativeWorld(scene, dt, settings)
+            probe = scene.native.model.probe
+            kind = SweptWorld if probe is not None and probe.kind == "separation" else NativeWorld
+            return kind(scene, dt, settings)
         return World(scene, dt, settings)
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:

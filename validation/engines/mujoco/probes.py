@@ -32,7 +32,7 @@ def set_up(model: Any, data: Any, probe: Probe, body_of: Mapping[str, int]) -> N
         case "drop":
             for body in range(1, model.nbody):
                 if is_free(model, body):
-                    data.qpos[_address(model, body)][:3] += probe.size * _up(model)
+                    data.qpos[coordinates_of(model, body)][:3] += probe.size * _up(model)
         case "push":
             body = _free_body(model, body_of, probe.body)
             speed = probe.size / float(model.body_subtreemass[body])
@@ -40,6 +40,9 @@ def set_up(model: Any, data: Any, probe: Probe, body_of: Mapping[str, int]) -> N
         case "tip":
             body = _free_body(model, body_of, probe.body)
             _tip(model, data, body, probe)
+        case "separation":
+            body = _free_body(model, body_of, probe.body)
+            data.qpos[coordinates_of(model, body)][:3] += probe.first * np.array(probe.direction)
 
 
 def _free_body(model: Any, body_of: Mapping[str, int], name: str) -> int:
@@ -48,7 +51,7 @@ def _free_body(model: Any, body_of: Mapping[str, int], name: str) -> int:
     return body_of[name]
 
 
-def _address(model: Any, body: int) -> slice:
+def coordinates_of(model: Any, body: int) -> slice:
     """Of the seven coordinates of a free body."""
     first = int(model.jnt_qposadr[model.body_jntadr[body]])
     return slice(first, first + 7)
@@ -80,7 +83,7 @@ def _positioned(model: Any, data: Any) -> Any:
 def _tip(model: Any, data: Any, body: int, probe: Probe) -> None:
     """About the centre of mass of all that hangs on the body."""
     second = _positioned(model, data)
-    centre, pose = second.subtree_com[body].copy(), data.qpos[_address(model, body)]
+    centre, pose = second.subtree_com[body].copy(), data.qpos[coordinates_of(model, body)]
     turn, turned, arm = np.zeros(4), np.zeros(4), np.zeros(3)
     mujoco.mju_axisAngle2Quat(turn, FIRST_AXIS, probe.size)
     mujoco.mju_mulQuat(turned, turn, pose[3:])
