@@ -59,6 +59,11 @@ def solver_iterations(o: Observation) -> float | None:
     return _largest(o, "iterations")
 
 
+def solver_residual(o: Observation) -> float | None:
+    """Largest scaled gradient with which the constraint solver ended a step; of PGS its improvement."""
+    return _largest(o, "residual")
+
+
 def contact_range(o: Observation) -> Reading | None:
     """Of a sweep that moves two bodies apart: our own gap between them where the engine has them in contact last."""
     there = _column(o, "in_contact")
@@ -183,5 +188,12 @@ METRICS = (
         "chaotic",
         better="neither",
         sentence=Sentence("the constraint solver takes up to {new} iterations"),
+    ),
+    Metric(
+        solver_residual,
+        "1",
+        "chaotic",
+        better="neither",
+        sentence=Sentence("the constraint solver ends up to {new} from its minimum, by its scaled gradient"),
     ),
 )

@@ -83,6 +83,7 @@ class Internals:
     tendon_excess: Array | None = None  # m, by which a tendon is shorter or longer than its limits
     in_contact: Array | None = None  # 1 where the two bodies of a sweep are, by the engine; else 0
     iterations: Array | None = None  # of the constraint solver
+    residual: Array | None = None  # what it ended with: of the scaled gradient, or improvement
 
 
 SUMMED = ("actuators", "passive", "constraints")

@@ -220,6 +220,22 @@ def test_a_servo_is_off_by_what_its_load_needs() -> None:
     assert values["tracking_travel"] > values["tracking_final_travel"] and "tracking_angle" not in values
 
 
+@pytest.mark.parametrize("solver", ["Newton", "CG", "PGS"])
+def test_a_solver_that_may_not_go_on_ends_further_from_its_minimum(solver: str) -> None:
+    boxes = "".join(
+        f"<body name='b{k}' pos='0 0 {0.099 + 0.199 * k}'><freejoint/><geom type='box' size='0.1 0.1 0.1'/></body>"
+        for k in range(4)
+    )
+    found = []
+    for most in (1, 100):
+        option = f"solver='{solver}' iterations='{most}' tolerance='1e-10'"
+        scene = scene_of(model_of("<geom type='plane' size='1 1 1'/>" + boxes, option=option), 0.1)
+        values, _ = measured(scene, motion_of(scene))
+        assert 1 <= values["solver_iterations"] <= most
+        found.append(values["solver_residual"])
+    assert found[0] > 10.0 * found[1] > 0.0
+
+
 def test_a_weld_opens_as_far_as_its_softness_lets_the_weight_pull_it() -> None:
     """Against how far the body has sunk."""
     body = f"<body name='b' pos='0 0 1'><freejoint/><geom type='box' size='0.1 0.1 0.1' mass='2' {UNSEEN}/></body>"

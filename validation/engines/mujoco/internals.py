@@ -52,7 +52,7 @@ class InternalsOf:
             *(("tendon_excess",) if self._tendons.size else ()),
         )
         self._reads_second = bool(self.columns)
-        self.columns += ("iterations",) if hasattr(self.data, "solver_niter") else ()
+        self.columns += ("iterations", "residual") if hasattr(self.data, "solver_niter") else ()
         if CAN_SUM:
             self._kind = int(mujoco.mjtState.mjSTATE_INTEGRATION)
             self._state = np.zeros(mujoco.mj_stateSize(model, self._kind))
@@ -61,7 +61,7 @@ class InternalsOf:
         """`control` sets the controls of the step to come."""
         found: dict[str, float] = {}
         if "iterations" in self.columns:
-            found["iterations"] = float(np.max(data.solver_niter, initial=0))
+            found |= self._of_solver(data)
         control()
         if self._reads_second:
             later = self._go_to(data)
@@ -159,6 +159,16 @@ class InternalsOf:
         return 0.5 * float(mul(half, momentum))
 
     # --- errors ---
+
+    def _of_solver(self, data: Any) -> dict[str, float]:
+        """Of the step just made, the most of all islands: iterations, and what the last of them ended with."""
+        counts = np.asarray(data.solver_niter)
+        by_gradient = int(self.model.opt.solver) != mujoco.mjtSolver.mjSOL_PGS
+        left = np.asarray(data.solver.gradient if by_gradient else data.solver.improvement).reshape(counts.size, -1)
+        solved = np.flatnonzero(counts)
+        last = np.minimum(counts[solved], left.shape[1]) - 1
+        ends = np.abs(left[solved, last])
+        return {"iterations": float(counts.max(initial=0)), "residual": float(ends.max(initial=0.0))}
 
     def _errors(self) -> dict[str, float]:
         found = {f"tracking_{unit}": self._off(servos) for unit, servos in self._tracking.items()}
