@@ -60,7 +60,12 @@ def _swept(name: str, scene: Any) -> Scenario:
         probes="where contact of two bodies of your model begins",
         regime="your own",
         scene=scene,
-        truth=Truth(kind="invariants", source="no motion", span=(0.0, scene.duration), invariants=frozenset()),
+        truth=Truth(
+            kind="invariants",
+            source="contact begins where the gap ends",
+            span=(0.0, scene.duration),
+            invariants=frozenset({"no-overlap"}),
+        ),
         headline="contact_range",
         parameters={"content": scene.native.model.digest(scene.duration)},
         from_file=True,
