@@ -100,7 +100,7 @@ def test_to_hold_is_to_give_servos_the_positions_that_they_have() -> None:
 def test_contact_begins_where_the_gap_is_the_margin_of_the_model(margin: float) -> None:
     """In steps of 10 um, to one of them; from 0.2 mm deep on, whatever the gap at the start."""
     lifted = CRATE.format(z=0.1005).replace("<geom ", f"<geom margin='{margin}' ")
-    upper = lifted.replace("crate", "upper").replace("0.1005", "0.3").replace("'0.1 0.1 0.1'", "'0.05 0.05 0.1'")
+    upper = CRATE.format(z=0.3).replace("crate", "upper").replace("'0.1 0.1 0.1'", "'0.05 0.05 0.1'")
     model = model_of(PLANE + lifted + upper)
     probes = {title: probe for title, probe in found(model).items() if probe.kind == "separation"}
     assert sorted(probes) == ["separation crate from ground", "separation upper from crate"]
