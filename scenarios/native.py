@@ -19,11 +19,13 @@ from pydantic import Field, model_validator
 from reference_engine.array_types import Flags
 from scenarios.fields import Data, NonNegative, Number, Positive, not_stated
 
-Language = Literal["mjcf", "urdf", "sdf"]
+Language = Literal["mjcf", "urdf", "sdf", "python"]
+"""Of a function that builds an engine's own world: python, which a user names and no file calls for."""
 ENDINGS = (".xml", ".mjcf", ".urdf", ".sdf")
 """Of files that are models."""
 MOST_FILES = 5000
 MOST_TEXT = 500  # characters of a path, or of what is not measured
+FUNCTION = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$"
 Path = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
 
 
@@ -134,6 +136,9 @@ class Model(Data):
     start: Start = Start()
     probe: Annotated[Probe | None, Field(exclude_if=not_stated)] = None
     perturbation: Annotated[Perturbation | None, Field(exclude_if=not_stated)] = None
+    function: Annotated[str | None, Field(exclude_if=not_stated, pattern=FUNCTION)] = None
+    """Of python: module:name. It is imported from where it is; its files are known by their digests, and never run out
+    of a store."""
 
     def digest(self, duration: float) -> str:
         """SHA-256 of files and start: the identity of what is run, whatever an engine makes of it."""
@@ -141,6 +146,8 @@ class Model(Data):
         given: list[Any] = [self.language, self.file, files, self.start.model_dump(mode="json"), duration]
         if self.probe is not None:
             given.append(self.probe.model_dump(mode="json"))
+        if self.function is not None:
+            given.append(self.function)
         return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
     def without_data(self) -> "Model":
@@ -170,6 +177,8 @@ class Native(Data):
     filters: tuple[tuple[Filter, ...], ...]
     """Of each body, then each boundary, one for each of its pieces. Two pieces collide where the bits of one's kind and
     those that the other collides with have one in common."""
+    both: Annotated[bool, Field(exclude_if=_is_empty)] = False
+    """Whether those of each have to be among what the other collides with."""
     apart: tuple[tuple[int, int], ...] = ()
     """Pairs of bodies of the model that pass through one another."""
     paired: tuple[tuple[int, int], ...] = ()
@@ -177,6 +186,8 @@ class Native(Data):
     acted_on: tuple[str, ...] = ()
     """Bodies on which forces act that the scene does not have: actuators, tendons, springs at joints."""
     limits: tuple[JointLimit, ...] = ()
+    lines: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
+    """Fixed bodies that are lines, however thick: what is deeper in one than half its width has not passed it."""
     conserves: bool
     """Whether no such force can add energy to the bodies, or store it, that is not summed beside the motion."""
     sums: Annotated[bool, Field(exclude_if=_is_empty)] = False
@@ -196,7 +207,7 @@ class Native(Data):
         owner = np.repeat(np.arange(len(self.filters)), [len(one) for one in self.filters])
         kind, meets, body = flat.T
         found: Flags = (kind[:, None] & meets) != 0
-        found |= found.T
+        found = found & found.T if self.both else found | found.T
         for a, b in self.apart:
             at_a, at_b = body == a, body == b
             found[np.ix_(at_a, at_b)] = False

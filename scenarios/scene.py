@@ -117,6 +117,8 @@ class _Scene(Data):
         def boundaries(self) -> tuple[AnyBoundary, ...]: ...
         @property
         def joints(self) -> tuple[AnyJoint, ...]: ...
+        @property
+        def native(self) -> Native | None: ...
 
     @model_validator(mode="after")
     def _has_bodies_in_their_own_frames(self) -> Self:
@@ -179,6 +181,20 @@ class _Scene(Data):
             self._check_dimension(f"thrusters[{i}].force", thruster.force)
         return self
 
+    @model_validator(mode="after")
+    def _describes_every_piece(self) -> Self:
+        if self.native is not None:
+            counts = [len(simple_shapes(body.shape)) for body in self.bodies] + [1] * len(self.boundaries)
+            given = [len(one) for one in self.native.filters]
+            if given != counts:
+                raise ValueError(f"native.filters: for {sum(given)} pieces; allowed: one for each of the {sum(counts)}")
+            known, most = {body.name for body in self.bodies}, sum(counts)
+            for name in self.native.acted_on:
+                _refer("native.acted_on", name, known, "body")
+            if any(not 0 <= piece < most for pair in self.native.paired for piece in pair):
+                raise ValueError(f"native.paired: beyond the pieces; allowed: 0 to {most - 1}")
+        return self
+
     def _check_dimension(self, path: str, vector: tuple[float, ...]) -> None:
         if len(vector) != len(self.gravity):
             raise ValueError(f"{path}: {vector} has {len(vector)} coordinates; allowed: {len(self.gravity)}")
@@ -225,6 +241,8 @@ class PlanarScene(_Scene):
     bodies: Annotated[tuple[PlanarBody, ...], Field(min_length=1, max_length=MAX_BODIES)]
     boundaries: tuple[PlanarBoundary, ...] = ()
     joints: tuple[PlanarJoint, ...] = ()
+    native: Annotated[Native | None, Field(exclude_if=not_stated)] = None
+    """Of a scene that describes what a function has built in an engine, which that engine alone runs."""
 
 
 class SpatialScene(_Scene):
@@ -237,20 +255,6 @@ class SpatialScene(_Scene):
     joints: tuple[SpatialJoint, ...] = ()
     native: Annotated[Native | None, Field(exclude_if=not_stated)] = None
     """Of a scene that describes a model in an engine's own language, which that engine alone runs."""
-
-    @model_validator(mode="after")
-    def _describes_every_piece(self) -> Self:
-        if self.native is not None:
-            counts = [len(simple_shapes(body.shape)) for body in self.bodies] + [1] * len(self.boundaries)
-            given = [len(one) for one in self.native.filters]
-            if given != counts:
-                raise ValueError(f"native.filters: for {sum(given)} pieces; allowed: one for each of the {sum(counts)}")
-            known, most = {body.name for body in self.bodies}, sum(counts)
-            for name in self.native.acted_on:
-                _refer("native.acted_on", name, known, "body")
-            if any(not 0 <= piece < most for pair in self.native.paired for piece in pair):
-                raise ValueError(f"native.paired: beyond the pieces; allowed: 0 to {most - 1}")
-        return self
 
 
 Scene = PlanarScene | SpatialScene

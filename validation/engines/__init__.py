@@ -45,7 +45,12 @@ ON_REQUEST = ("contactsim",)
 """Registered, and run where somebody names them: their kernels take a quarter of a minute to compile, and most of the
 suite is nothing for them."""
 NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
-LOADS = {"mujoco": frozenset({"mjcf", "urdf"}), "pybullet": frozenset({"urdf", "sdf"})}
+LOADS = {
+    "pymunk": frozenset({"python"}),
+    "box2d": frozenset({"python"}),
+    "pybullet": frozenset({"urdf", "sdf"}),
+    "mujoco": frozenset({"mjcf", "urdf"}),
+}
 """Languages of models that our engines load as they are."""
 CODE = (".py", ".so", ".pyd", ".dylib")
 REQUIRED = ("name", "version", "declines", "simulate")
@@ -188,7 +193,7 @@ def code_files(choice: EngineChoice) -> list[Path]:
     """Of a user's engine, what moves bodies: the program, or the files of the module or package that has the class."""
     if choice.kind == "executable":
         return [Path(choice.name)]
-    with _users_folders_last():
+    with users_folders_last():
         spec = importlib.util.find_spec(module_of(choice).partition(".")[0])
     if spec is None or not spec.submodule_search_locations:
         return [Path(spec.origin)] if spec and spec.origin else []
@@ -227,7 +232,7 @@ def _kind(name: str, wanted: str | None) -> Literal["registered", "class", "exec
         top = name.partition(".")[0]
         if not all(part.isidentifier() for part in name.split(".")):
             raise EngineNameError(f"engine {name!r} is not a dotted path to a class; write {SYNTAX}")
-        with _users_folders_last():
+        with users_folders_last():
             if importlib.util.find_spec(top) is None:
                 raise EngineNameError(
                     f"unknown engine {name!r}: no module {top!r} is installed or in the current folder"
@@ -283,7 +288,7 @@ def _load_registered(name: str) -> Any:
 def _load_class(path: str) -> Any:
     module_name, _, class_name = path.rpartition(".")
     try:
-        with _users_folders_last(permanently=True):
+        with users_folders_last(permanently=True):
             module = importlib.import_module(module_name)
     except Exception as error:
         raise EngineNameError(f"engine {path!r}: {module_name!r} cannot be imported: {in_a_line(error)}") from error
@@ -295,7 +300,7 @@ def _load_class(path: str) -> Any:
 
 
 @contextmanager
-def _users_folders_last(*, permanently: bool = False) -> Iterator[None]:
+def users_folders_last(*, permanently: bool = False) -> Iterator[None]:
     """The current folder and those of $UPRIGHT_ENGINE_PATH at the end of the path: a user's file never hides what is
     installed.
 

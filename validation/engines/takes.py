@@ -58,12 +58,18 @@ COMPLIANT = _named("""
 """)
 
 
+def loads_none(engine: str, language: str) -> str:
+    if language == "python":
+        return f"{engine} runs no function that builds a world"
+    return f"{engine} loads no {language.upper()}"
+
+
 def not_taken(engine: Any, scene: Scene) -> str | None:
     """Why an engine's lists say that it cannot represent the scene: its own reason, or the features by name."""
     native = getattr(scene, "native", None)
     if native is not None:
         language = native.model.language
-        return None if language in getattr(engine, "loads", ()) else f"{engine.name} loads no {language.upper()}"
+        return None if language in getattr(engine, "loads", ()) else loads_none(engine.name, language)
     takes = getattr(engine, "takes", None)
     if takes is None:
         if scene.format == FORMAT:

@@ -34,10 +34,17 @@ def passages(o: Observation) -> dict[tuple[int, int], int]:
     return dict(sorted(found.items(), key=lambda one: one[1]))
 
 
+def across(o: Observation) -> Array:
+    """`width`, m; of a line of a model that of what meets it: only whose centre of mass crosses it has gone through."""
+    native = getattr(o.scene, "native", None)
+    lines = native.lines if native is not None else ()
+    return np.where([member.name in lines for member in (*o.scene.bodies, *o.scene.boundaries)], np.inf, width(o))
+
+
 def start_in_one_another(o: Observation) -> set[tuple[int, int]]:
     """Pairs of a model that has them overlap: links of robots do so where they meet; the engine has no part in it."""
     near = proximities(o)
-    rows = (near.sample == 0) & (near.gap < -OUT * THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]))
+    rows = (near.sample == 0) & (near.gap < -OUT * THROUGH * np.minimum(across(o)[near.a], across(o)[near.b]))
     return set(zip(near.a[rows].tolist(), near.b[rows].tolist()))
 
 
@@ -50,7 +57,7 @@ def overlaps(o: Observation) -> tuple[dict[tuple[int, int], int], set[tuple[int,
     """
     near = proximities(o)
     deepest = o.scenario.laws.get("penetration_max", 0.0) if o.scene.contact.compliant else 0.0
-    limit = np.maximum(THROUGH * np.minimum(width(o)[near.a], width(o)[near.b]), deepest)
+    limit = np.maximum(THROUGH * np.minimum(across(o)[near.a], across(o)[near.b]), deepest)
     deep, out = near.gap < -limit, near.gap >= -OUT * limit
     found: dict[tuple[int, int], int] = {}
     ways: dict[tuple[int, int], Array] = {}  # from a to b as they met, seen from what turns less

@@ -20,6 +20,8 @@ from scenarios.scenario import Scenario
 from scenarios.scene import SpatialScene, parse_scene
 from scenarios.scene_error import SceneError
 from validation.engines import LOADS, EngineChoice, default_engines, engine_of
+from validation.engines.takes import loads_none
+from validation.running.function_files import function_model, is_function
 from validation.running.model_files import is_model, read_model, starts_in
 from validation.running.options import AS_IT_IS, ModelOptions, RunError
 from validation.running.planning import STEP, engine_remotes
@@ -49,7 +51,7 @@ class GivenModel:
     def described(self, text: str) -> Scenario:
         """The scenario of a description, with the model's files. Raises SceneError."""
         scene = parse_scene(json.loads(text), where=self.name)
-        assert isinstance(scene, SpatialScene) and scene.native is not None
+        assert scene.native is not None
         native = scene.native.model_copy(update={"model": self.model})
         return scenario_from_scene(self.name, scene.model_copy(update={"native": native}))
 
@@ -59,7 +61,7 @@ def given_of(words: Iterable[str], asked: ModelOptions = AS_IT_IS) -> list[Scena
     ParameterError, SceneError; RunError where options are of models and there is none."""
     found: list[Scenario | GivenModel] = []
     for word in words:
-        found += models_of(word, asked) if is_model(word) else [scenario_of(word)]
+        found += models_of(word, asked) if is_model(word) or is_function(word) else [scenario_of(word)]
     check_options(found, asked)
     return found
 
@@ -71,7 +73,9 @@ def check_options(given: Iterable[Scenario | GivenModel], asked: ModelOptions) -
 
 
 def models_of(word: str, asked: ModelOptions) -> list[GivenModel]:
-    """One of each start. Raises SceneError."""
+    """One of each start. Raises SceneError, RunError."""
+    if is_function(word):
+        return [_function(word, asked)]
     starts = [one for text in asked.starts for one in starts_in(text)] or [""]
     several = len(starts) > 1
     return [
@@ -83,6 +87,12 @@ def models_of(word: str, asked: ModelOptions) -> list[GivenModel]:
         )
         for start in starts
     ]
+
+
+def _function(word: str, asked: ModelOptions) -> GivenModel:
+    if asked.root or asked.starts or asked.probes:
+        raise RunError(f"{word}: --root, --from and probes are of model files; the function says where bodies start")
+    return GivenModel(name=word.replace(":", "."), model=function_model(word), duration=asked.duration or DURATION)
 
 
 def _plain(text: str) -> str:
@@ -173,7 +183,7 @@ class Loading:
             remote = remotes[choice.word]
             hello = remote.hello or {}
             if given.model.language not in hello.get("loads", ()):
-                self._found[key] = hello.get("error") or f"{choice.word} loads no {given.model.language.upper()}"
+                self._found[key] = hello.get("error") or loads_none(choice.word, given.model.language)
                 continue
             header = {
                 "describe": {"duration": given.duration, "title": "", "overrides": dict(choice.overrides)},

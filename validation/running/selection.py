@@ -14,6 +14,7 @@ from validation.engines import EngineChoice, engine_of, unavailable_engines
 from validation.records.case import Case, Result, platform_class
 from validation.records.names import with_profile
 from validation.records.simulation import Simulation
+from validation.running.function_files import is_function
 from validation.running.model_files import is_model
 from validation.running.models import (
     GivenModel,
@@ -38,7 +39,7 @@ def given_in(store: Store, word: str, asked: ModelOptions = AS_IT_IS) -> list[Sc
     """
     if LABEL.fullmatch(word):
         return [as_given(scenario_from_scene(*store.labelled_scene(word)))]
-    return [*models_of(word, asked)] if is_model(word) else given_of([word])
+    return [*models_of(word, asked)] if is_model(word) or is_function(word) else given_of([word])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

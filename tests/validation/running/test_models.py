@@ -278,3 +278,33 @@ def test_a_mesh_is_found_where_pybullet_goes_on_to_look(tmp_path: Path) -> None:
     for name, language in (("r.urdf", "urdf"), ("r.sdf", "sdf")):
         model = read_model(str(tmp_path / "robot" / name))
         assert model.language == language and names(model) == sorted(["meshes/a.obj", f"robot/{name}"])
+
+
+LEVEL = (
+    "import pymunk\n\ndef build():\n    space = pymunk.Space()\n    space.gravity = 0, -10\n"
+    "    body = pymunk.Body(1, 1)\n    body.position = 0, 3\n    space.add(body, pymunk.Circle(body, 0.5))\n"
+    "    space.add(pymunk.Segment(space.static_body, (-5, 0), (5, 0), 0.1))\n    return space\n\nbuild.dt = 1 / 100\n"
+)
+
+
+def test_a_function_is_run_stored_checked_and_never_run_out_of_the_store(tmp_path: Path) -> None:
+    (tmp_path / "level.py").write_text(LEVEL, encoding="utf-8")
+    path = {"UPRIGHT_ENGINE_PATH": str(tmp_path)}  # of servers that were started in the folder of another test
+    given = ("level:build", "--engine", "pymunk", "--duration", "0.5")
+    done = upright("run", *given, folder=tmp_path, **path)
+    assert done.returncode == 0 and "time step 1/100 s" in done.stdout, done.stderr
+    (line,) = upright("run", *given, "--json", folder=tmp_path, **path).stdout.splitlines()
+    case = json.loads(line)
+    label = f"level.build:content={case['parameters']['content'][:8]}"
+    assert case["outcome"] == "completed" and "penetration_max" in case["metrics"]
+    upright("accept", "--reason", "first", folder=tmp_path, **path)
+    assert upright("check", *given, folder=tmp_path, **path).returncode == 0
+    again = upright("run", label, "--engine", "pymunk", "--fresh", "--json", folder=tmp_path, **path)
+    assert json.loads(again.stdout)["trajectory_hash"] == case["trajectory_hash"], again.stderr
+    (tmp_path / "level.py").write_text(LEVEL.replace("0, 3", "0, 2"), encoding="utf-8")
+    other = upright("run", label, "--engine", "pymunk", "--fresh", folder=tmp_path, **path)
+    assert other.returncode == 2 and "level.py is not here, or not as it was" in other.stderr.splitlines()[-1]
+    both = upright("run", "level:build", "--engine", "mujoco", folder=tmp_path, **path)
+    assert both.returncode == 2 and "mujoco runs no function that builds a world" in both.stderr.splitlines()[-1]
+    started = upright("run", "level:build", "--engine", "pymunk", "--from", "home", folder=tmp_path, **path)
+    assert started.returncode == 2 and "--from" in started.stderr.splitlines()[-1]

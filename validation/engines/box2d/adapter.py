@@ -12,15 +12,22 @@ What its user should know (manual at box2d.org, source at github.com/pybox2d/pyb
   set when a contact begins, and stays as long as it lasts.
 """
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 import numpy as np
 from Box2D import __version__, b2_maxPolygonVertices, b2PolygonShape
 
+from scenarios.native import Model
 from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, PlanarScene, Polygon, Scene
+from validation.engines import LOADS
+from validation.engines.box2d.native import ITERATIONS, Described, NativeWorld
 from validation.engines.box2d.queries import QUERIES, distances
 from validation.engines.box2d.world import SKIN, World, most_facets, record_is_known
 from validation.engines.engine import QUERY_STEP, SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.relations import repeats
+from validation.engines.shared import recorder
 from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
@@ -72,6 +79,8 @@ class Box2D(SteppingEngine):
         options="those of the world and of its step",
     )
     queries = QUERIES
+    loads = LOADS["box2d"]
+    settings_of_models: ClassVar[Mapping[str, Setting]] = {name: SETTINGS[name] for name in ITERATIONS}
 
     def cannot(self, scene: Scene) -> str | None:
         assert isinstance(scene, PlanarScene)
@@ -90,13 +99,19 @@ class Box2D(SteppingEngine):
         """Find out once, not in every process that is forked."""
         record_is_known()
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
-        """Raises DeclinedError where an inset leaves nothing of a polygon."""
+    def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
+        """Raises DeclinedError where an inset leaves nothing of a polygon; what a NativeWorld raises."""
         assert isinstance(scene, PlanarScene)
+        if scene.native is not None:
+            return NativeWorld(scene, dt, {**{name: SETTINGS[name].default for name in ITERATIONS}, **settings})
         return World(scene, dt, settings)
 
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:
+        return Described(model, duration, title).scene
+
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
-        world = self.build(scene, QUERY_STEP, settings)  # as long as it is there, so are its shapes
+        world = self.build(scene, QUERY_STEP, settings)
+        assert isinstance(world, World)  # as long as it is there, so are its shapes
         return distances(world.bodies, poses)
 
 

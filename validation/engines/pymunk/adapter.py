@@ -17,12 +17,16 @@ import importlib.metadata
 
 import numpy as np
 
+from scenarios.native import Model
 from scenarios.pieces import planar_pieces
 from scenarios.scene import Disc, PlanarScene, Scene
+from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.pymunk.native import Described, NativeWorld
 from validation.engines.pymunk.queries import QUERIES, collisions
 from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
+from validation.engines.shared import recorder
 from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
@@ -65,6 +69,7 @@ class Pymunk(SteppingEngine):
         options="those of the space",
     )
     queries = QUERIES
+    loads = LOADS["pymunk"]
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name == "default" or not isinstance(scene, PlanarScene):
@@ -75,12 +80,18 @@ class Pymunk(SteppingEngine):
             "bowl_segments": FAIR_SEGMENTS,
         }
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+    def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         assert isinstance(scene, PlanarScene)
+        if scene.native is not None:
+            return NativeWorld(scene, dt)
         return World(scene, dt, settings)
 
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:
+        return Described(model, duration, title).scene
+
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
-        world = self.build(scene, QUERY_STEP, settings)  # as long as it is there, so are its shapes
+        world = self.build(scene, QUERY_STEP, settings)
+        assert isinstance(world, World)  # as long as it is there, so are its shapes
         return collisions(world.space, world.bodies, poses)
 
 

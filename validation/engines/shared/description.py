@@ -20,7 +20,7 @@ from reference_engine.dense import mul, norm
 from scenarios import frames, mass
 from scenarios.fields import MIN_SIZE
 from scenarios.native import Model
-from scenarios.scene import SpatialScene, same_data
+from scenarios.scene import Scene, SpatialScene, same_data
 
 SAME_POINT = 1e-9  # m
 MOST_FRICTION = 1e3  # as scenes have it
@@ -125,7 +125,7 @@ def with_overlaps(scene: SpatialScene, found: Mapping[tuple[int, int], float]) -
     return scene.model_copy(update={"native": scene.native.model_copy(update=given)})
 
 
-def otherwise(given: SpatialScene, found: SpatialScene) -> str:
+def otherwise(given: Scene, found: Scene) -> str:
     """What of the bodies is not as it was described; "" where nothing is. Where they start is another matter."""
     names = [[body.name for body in scene.bodies] for scene in (given, found)]
     if names[0] != names[1]:
