@@ -35,7 +35,7 @@ def server() -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def url(server: Server) -> str:
     """With the roles of the page, by its own words; {} stands for the role."""
-    first, second = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    first, second = re.findall(r"```(?:sql|text)\n(.*?)```", PAGE.read_text(), re.DOTALL)
     server.psql(first)
     made = server.url("results", "upright_{}")
     open_store(made.format("owner")).close()
