@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from scenarios import mass
-from scenarios.boundaries import Bowl, HalfPlane
+from scenarios.boundaries import Bowl, HalfPlane, HalfSpace
 from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Spring
 from scenarios.joints import Revolute
 from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene
-from scenarios.shapes import Box, Disc
+from scenarios.shapes import Box, Disc, Sphere
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -348,3 +348,23 @@ def test_rates_whose_squares_are_less_than_any_number_are_as_exact_as_others() -
         crawling = dataclasses.replace(motion, twist=slow * motion.twist)
         wrong = [message for _, message, _ in laws.own_faults(scene, crawling, laws.SCATTERED, {})]
         assert not any("rate of a gap" in message for message in wrong), wrong
+
+
+def test_a_sphere_that_flies_past_another_has_not_bounced() -> None:
+    """Its second time past, from below: the normal turns so that the gap's rate rises by more than half a bounce. A ball
+    that lies beside them has the scene simulated by steps."""
+    flying = SpatialBody(
+        name="a", shape=Sphere(radius=0.5), mass=1.0, position=(-0.98, -1.03, 0.5), velocity=(0.0, 10.0, 20.0),
+        restitution=0.9,
+    )  # fmt: skip
+    fixed = SpatialBody(
+        name="b", shape=Sphere(radius=1.140625), fixed=True, position=(-1.0, -0.03, 2.64), restitution=0.9
+    )
+    lying = SpatialBody(name="c", shape=Sphere(radius=0.5), mass=1.0, position=(0.7, 0.0, 0.6), restitution=0.9)
+    ground = HalfSpace(name="ground", restitution=0.9)
+    engine, scene = Reference(), SpatialScene(duration=0.25, bodies=(flying, fixed, lying), boundaries=(ground,))
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, "default", {}, scene, STEP))
+    late = motion.time > 0.13
+    gap = np.linalg.norm(motion.position[late, 0] - motion.position[late, 1], axis=1) - 1.640625
+    assert 0.05 < gap.min() < min(gap[0], gap[-1])
+    assert faults(scene, motion, "reference") == set()

@@ -146,13 +146,14 @@ def _spun(motion: Motion, i: int, pair: Pair, alone: Flags) -> Iterator[Broken]:
 
 
 def _bounce(motion: Motion, pair: Pair, alone: Flags) -> Iterator[Broken]:
-    """In one step."""
+    """In one step: one in which the velocity jumps along the normal, and not the normal alone turns, as in a fly-by."""
     members, B, h = (*motion.scene.bodies, *motion.scene.boundaries), len(motion.mass), np.diff(motion.time)
     relative = (motion.v[:, pair.b] if pair.b < B else 0.0) - motion.v[:, pair.a]
     rate, fall = np.einsum("si,si->s", pair.normal, relative), float(np.linalg.norm(motion.gravity)) * h
     e = motion.scene.pair_law(members[pair.a], members[pair.b])[1]
     fast = rate[:-1] < -FASTEST * fall - LEAST
-    bounces = alone & fast & (h <= 1.001 * motion.trajectory.dt) & (np.diff(rate) > 0.5 * np.abs(rate[:-1]))
+    jump = np.einsum("si,si->s", pair.normal[:-1], np.diff(relative, axis=0))
+    bounces = alone & fast & (h <= 1.001 * motion.trajectory.dt) & (jump > 0.5 * np.abs(rate[:-1]))
     bent = np.linalg.norm(np.diff(pair.normal, axis=0), axis=1) * np.linalg.norm(relative, axis=1)[:-1]
     allowed = SLACK * fall + 2.0 * bent + BOUNCE * np.abs(rate[:-1])
     excess = np.where(bounces, np.abs(rate[1:] + e * rate[:-1]) - allowed, -np.inf)
