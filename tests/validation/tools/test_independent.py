@@ -351,8 +351,8 @@ def test_rates_whose_squares_are_less_than_any_number_are_as_exact_as_others() -
 
 
 def test_a_sphere_that_flies_past_another_has_not_bounced() -> None:
-    """Its second time past, from below: the normal turns so that the gap's rate rises by more than half a bounce. A ball
-    that lies beside them has the scene simulated by steps."""
+    """Its second time past, from below: the normal turns, so that the gap's rate rises by more than half a bounce. A
+    ball that lies beside them has the scene simulated by steps."""
     flying = SpatialBody(
         name="a", shape=Sphere(radius=0.5), mass=1.0, position=(-0.98, -1.03, 0.5), velocity=(0.0, 10.0, 20.0),
         restitution=0.9,
