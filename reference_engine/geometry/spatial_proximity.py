@@ -44,6 +44,8 @@ def searched(posed, p, q, d, cutoff, work, found):
     if gap > 0.0 and state == APART:
         separation(posed, p, q, d, np.inf, points, weight, found)
         found[col.UNCERTAINTY] = max(0.0, min(found[col.UNCERTAINTY], found[col.GAP] - gap))
+        if found[col.UNCERTAINTY] > CERTIFIED * found[col.GAP]:  # points so near that round-off turns what joins them
+            set_three(found, col.NORMAL, n)
     elif not on_face:  # parted along the normal, the points are the nearest ones
         shift = 1e-2 * extent - gap
         if separation(posed, p, q, along(d, shift, n), np.inf, points, weight, found) == APART:

@@ -17,6 +17,8 @@ from reference_engine.spatial import layout as col
 from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
 
+NO_SLIP, ONSET = 1e-3, 1e4  # times the speed that is none: slower slips have the direction that they are given
+ROUNDS, SETTLED = 200, 1e-13  # in which a direction is sought, and to which
 DEPENDENT = 1e-10  # of a row's own size: what is left of a row that others give
 ACCELERATIONS, VELOCITIES, POSITIONS = (np.int64(k) for k in range(3))  # what a system of rows is of
 AXES = np.eye(3)
@@ -83,7 +85,8 @@ def slip_direction(run, k):
     u, n = three(out, col.U), three(out, col.N)
     across = along(u, -dot(u, n), n)
     speed = length(across)
-    return over(across, speed) if speed > 1e-3 * run.scale[1] else three(run.active.slip[k], 0)
+    given = speed <= (ONSET if run.active.young[k] == 1 else NO_SLIP) * run.scale[1]
+    return three(run.active.slip[k], 0) if given else over(across, speed)
 
 
 @kernel
@@ -256,10 +259,58 @@ def take_least(run, n, rank):
 @kernel
 def rate(run, time, y, out):
     """Of the state, with the forces of the active contacts, which are left in work.force."""
-    model, work, active = run.model, run.work, run.active
+    active = run.active
     survey_active(run, y)
-    if active.count[0] > 0:
-        solve_least(run, write_system(run, y, ACCELERATIONS))
+    for _ in range(ROUNDS):
+        if active.count[0] > 0:
+            solve_least(run, write_system(run, y, ACCELERATIONS))
+        write_rates(run, y, out)
+        add_forces(run, out)
+        if turn_young_slips(run, y, out) <= SETTLED:
+            break
+
+
+@kernel
+def turn_young_slips(run, y, out):
+    """Of what has just begun to slide, the direction turns to that of its acceleration; returns by how much.
+
+    While the slip is slow its direction follows the acceleration at once: a speed u turns within u / (mu N / m), which
+    no step could follow. What is left out, the turning of the direction itself, changes speeds by it times the way.
+    """
+    model, work, active = run.model, run.work, run.active
+    most = 0.0
+    for k in range(active.count[0]):
+        row, n = work.row[k], three(work.row[k], col.N)
+        across = along(three(row, col.U), -dot(three(row, col.U), n), n)
+        if active.young[k] == 0 or active.mode[k] != col.SLIP or length(across) > ONSET * run.scale[1]:
+            continue
+        a, yields = three(row, col.FREE), 0.0
+        for end in range(2):
+            i = model.candidate[active.candidate[k], col.FIRST if end == 0 else col.SECOND]
+            sign, at = (1.0, three(row, col.C1)) if end == 0 else (-1.0, three(row, col.C2))
+            r, c = minus(at, position_of(y, i)), col.BODY * i
+            speeds = minus(three(out, c + col.V), three(work.free_rate[i], 0))
+            spins = minus(three(out, c + col.W), three(work.free_rate[i], 3))
+            a = along(a, sign, plus(speeds, cross(spins, r)))
+            least = max(model.inverse_inertia[i, 0], model.inverse_inertia[i, 1], model.inverse_inertia[i, 2])
+            yields += model.inverse_mass[i] + dot(r, r) * least
+        a = along(a, -dot(a, n), n)
+        force = three(work.force[k], 0)
+        friction = along(force, -dot(force, n), n)
+        old = three(active.slip[k], 0)
+        wanted = along(a, 0.6 * yields * length(friction), old)
+        size = length(wanted)
+        if size > 0.0:
+            following = over(wanted, size)
+            most = max(most, length(minus(following, old)))
+            set_three(active.slip[k], 0, following)
+    return most
+
+
+@kernel
+def write_rates(run, y, out):
+    """Of the state, without contacts."""
+    model, work = run.model, run.work
     for i in range(model.inverse_mass.shape[0]):
         k = col.BODY * i
         for c in range(6):
@@ -269,7 +320,6 @@ def rate(run, time, y, out):
         scalar = y[k + col.Q]
         out[k + col.Q] = -0.5 * dot(w, q)
         set_three(out, k + col.Q + 1, times(0.5, along(cross(w, q), scalar, w)))
-    add_forces(run, out)
 
 
 @kernel

@@ -47,7 +47,6 @@ class BodiesInContact:
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._fallen: dict[int, tuple[bool, bool]] = {}
-        self._young: set[int] = set()  # contacts that have begun to slide and are slow yet
         self._closing = -1
         self.run = self._run_of(size, 16)
 
@@ -236,9 +235,9 @@ class BodiesInContact:
             raise PainleveError(time=time, bodies=(a, b), p=-nn, b=float(frames.b[jammed, 0]))
         a = mul(frames.A, force.ravel()).reshape(n, 3) + frames.b
         active = self._chosen(frames, force, slides, before)
-        self._young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
         self._fallen = {}
-        self._activate(active)
+        young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
+        self._activate(active, young)
         self._drop_pulling()
         self._log_modes(before, frames)
 
@@ -267,7 +266,7 @@ class BodiesInContact:
             active.append((candidate, int(mode), mul(frames.Q[k, 1:].T, way)))
         return active
 
-    def _activate(self, chosen: list[tuple[int, int, Array]]) -> None:
+    def _activate(self, chosen: list[tuple[int, int, Array]], young: set[int]) -> None:
         space = len(chosen) + len(self.joints)
         if space > len(self.run.active.candidate):
             scale = self.run.scale.copy()
@@ -275,11 +274,13 @@ class BodiesInContact:
             self.run.scale[:] = scale
         active = self.run.active
         active.count[0] = space
+        active.young[:] = 0
         active.weight[:] = 1.0
         for k, (candidate, mode, slip) in enumerate(
             [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
         ):
             active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
+            active.young[k] = candidate in young and self._has_friction(candidate)
 
     def _drop_pulling(self) -> None:
         """Of forces that the equations leave open the least squares may pull: such a contact carries none."""
@@ -299,7 +300,7 @@ class BodiesInContact:
                 for k in range(count)
                 if k != worst and not joints[k]
             ]
-            self._activate(chosen)
+            self._activate(chosen, {int(k) for k in run.active.candidate[:count][run.active.young[:count] == 1]})
         pressing: Indices = np.arange(count)
         shares: Flags = ~joints
         if shares.any() and largest > 0.0:

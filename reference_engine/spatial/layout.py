@@ -81,6 +81,7 @@ class Active(Structure):
     candidate: Indices = of_shape("A")
     mode: Indices = of_shape("A")
     slip: Array = of_shape("A", 3)  # unit, in which direction it slides while its speed is none yet
+    young: Indices = of_shape("A")  # 1: it has begun to slide, and is slow yet
     weight: Array = of_shape("A")  # of the forces of what sticks, where the equations leave some open
     count: Indices = of_shape(1)
 

@@ -12,7 +12,7 @@ from reference_engine.dense import mul, norm
 from reference_engine.errors import EndlessEventsError, SpatialWorldError, UnresolvedContact
 from reference_engine.events import Segment, first_fall, follow
 from reference_engine.spatial import layout as col
-from reference_engine.spatial.accelerations import project_entry, rate_entry
+from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import CLOSED, first_closing, integrate, step_of
 from reference_engine.spatial.contacts import TOGETHER, BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
@@ -54,9 +54,9 @@ class _InSpace(BodiesInContact):
         ids = self.model.candidate[: len(self.model.candidate) - len(self.joints)]
         rows = surveyed(self.run, self.y, list(range(len(ids))))
         deepest: dict[tuple[int, ...], tuple[float, int]] = {}
-        for k, (one, gap) in enumerate(zip(ids, rows[:, col.GAP])):
+        for k, (one, gap, inside) in enumerate(zip(ids, rows[:, col.GAP], rows[:, col.INSIDE])):
             feature = tuple(int(i) for i in (one[: col.SECOND + 1] if one[col.KIND] == col.VERTEX_FACE else one))
-            if one[col.KIND] != col.EDGE_EDGE:
+            if one[col.KIND] != col.EDGE_EDGE and (inside >= 0.0 or one[col.KIND] == col.VERTEX_FACE):
                 deepest[feature] = max(deepest.get(feature, (-math.inf, k)), (float(gap), k))
         for gap, k in deepest.values():
             if gap < -OVERLAP * self.size:
@@ -148,8 +148,8 @@ class _InSpace(BodiesInContact):
             slip[k] = self._slip_of(run.work.row[k], active.slip[k])
         friction, slow, size = model.value[ids, col.FRICTION], float(run.scale[1]), self.size
         speeds = np.einsum("ki,ki->k", run.work.row[:count, col.U : col.FREE], slip)
-        self._young &= {int(k) for k, speed in zip(ids, speeds) if speed < 10.0 * slow}
-        begins = np.array([int(k) in self._young for k in ids])
+        active.young[:count] &= speeds < 2.0 * ONSET * slow
+        begins = active.young[:count] == 1
         ends_at = np.where(begins, -slow, slow)  # m/s, of the slip: what has just begun is slow, and gets faster
         joints = model.candidate[ids, col.KIND] == col.JOINT
 

@@ -18,6 +18,7 @@ from reference_engine.geometry.spatial_shapes import (
     SphereInterior,
     spatial_shapes,
 )
+from reference_engine.rotation import matrices
 from tests.effort import few, tries
 from tests.reference_engine.geometry.spatial_oracle import (
     least_depth,
@@ -308,3 +309,16 @@ def test_an_unbounded_body_that_moves_and_arrays_of_the_wrong_shape_are_refused(
         spatial_shapes([SphereInterior(1.0)], [False])
     with pytest.raises(ValueError, match="1 bodies need"):
         spatial_proximities(spatial_shapes([Sphere(1.0)], [False]), np.zeros((2, 3)), np.zeros((2, 4)), 1.0)
+
+
+def test_a_normal_parts_bodies_as_far_as_it_can_where_round_off_turns_what_joins_their_points():
+    """An ellipsoid's tip a billionth of a millimetre over the inside of a cylinder's end: the rim is not in the way."""
+    shapes = spatial_shapes([Cylinder(1.0, 3.0), Ellipsoid((0.5, 0.5, 1.5))], [True, False])
+    position = [(12.893037674061118, 0.0, 7.684326734588722), (16.544581529229617, 0.0, 10.326054857197326)]
+    cylinder = 0.8764858122060915, 0.02396129014658559, 0.4788263815209447, 0.043860847409714486
+    orientation = [cylinder, (0.8775825618903728, 0.0, 0.479425538604203, 0.0)]
+    axis = matrices(np.array(cylinder))[:, 2]
+    for height in (0.0, 1e-13, 1e-12, 1e-11, 1e-9):
+        at = [position[0], np.array(position[1]) + height * axis]
+        near = spatial_proximities(shapes, np.array([at]), np.array([orientation]), 1.0)
+        assert near.normal[0] == pytest.approx(axis, abs=1e-9)
