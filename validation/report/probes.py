@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from rich.console import RenderableType
-from rich.padding import Padding
+from rich.console import Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from validation.judging.causes import Finding, causes_of, findings_of
@@ -12,7 +12,7 @@ from validation.judging.comparison import Comparison
 from validation.records.quantities import counted
 from validation.records.text import one_line
 from validation.report.answer import describe_finding, show_command
-from validation.report.comparison import ARROW, ORDER, SIGN, STYLES, counts, has_motions
+from validation.report.comparison import ARROW, ORDER, STYLES, counts, has_motions
 from validation.report.models import unmeasured_of
 from validation.report.sentences import describe_comparison, describe_divergence
 from validation.report.table import text_of
@@ -25,39 +25,34 @@ def probe_title(name: str) -> str:
 
 
 def render_probes(done: Compared, *, number: int = 0, database: str = "") -> str:
-    """The gravest first; below what changed, where the motions first part, and the command that shows both."""
+    """The gravest first; below what changed, where the motions first part. At the end the commands that show both."""
     comparisons = sorted(done.comparisons, key=lambda one: ORDER.index(one.sign))
     old, new = (one_line(name) for name in done.names)
     models = {one.scenario.name.partition("+")[0]: None for one in comparisons}
     total = counted(len(comparisons), "probe")
     heading = f"{', '.join(models)}, {old} {ARROW} {new}: {total}, {counts(comparisons)}"
-    shown = {id(cause.worst.comparison): cause.worst for cause in causes_of(comparisons)}
-    width = max((len(probe_title(one.scenario.name)) for one in comparisons), default=0)
-    parts: list[RenderableType] = [Text(one_line(heading)), Text()]
+    worst = [cause.worst for cause in causes_of(comparisons) if number and has_motions(cause.worst.comparison)]
+    shown = {id(finding.comparison): show_command(finding, number, database) for finding in reversed(worst)}
+    rows = Table.grid(padding=(0, 2))
     for one in comparisons:
-        parts += _row(one, width, shown.get(id(one)), number, database)
+        title, style = one_line(probe_title(one.scenario.name)), STYLES.get(one.sign, "")
+        rows.add_row(Text(title), Text(one.sign, style), _sentences(one))
     beside = {thing: None for things in unmeasured_of(c.scenario for c in comparisons).values() for thing in things}
     notes = ["not measured:", *(f"  {thing}" for thing in beside)] if beside else []
     return text_of(
-        *parts, Text(), Text(one_line(_advice(comparisons))), *(Text(one_line(n), style="dim") for n in notes)
+        *(Text(one_line(heading)), Text(), rows, Text(), Text(one_line(_advice(comparisons)))),
+        *(Text(one_line(command), style="dim") for command in reversed(shown.values())),
+        *(Text(one_line(note), style="dim") for note in notes),
     )
 
 
-def _row(one: Comparison, width: int, finding: Finding | None, number: int, database: str) -> list[RenderableType]:
-    found = findings_of(one)
-    words = [_described(each) for each in found[:2]] or ([describe_comparison(one)] if one.sign == "declined" else [])
-    if not words:
-        words = ["to the last bit"] if one.identical else [""]
-    title = one_line(probe_title(one.scenario.name))
-    head = Text.assemble(
-        f"{title:{width}}  ", (f"{one.sign:{SIGN}}", STYLES.get(one.sign, "")), f" {one_line(words[0])}"
-    )
-    below = words[1:]
-    if one.sign != "same" and one.divergence:
-        below.append(describe_divergence(one.divergence))
-    if finding is not None and number and has_motions(one):
-        below.append(show_command(finding, number, database))
-    return [head, *(Padding(Text(one_line(line), style="dim"), (0, 0, 0, width + 2)) for line in below)]
+def _sentences(one: Comparison) -> RenderableType:
+    """What changed, and below it where the motions part."""
+    found = [_described(each) for each in findings_of(one)[:2]]
+    if not found:
+        found = [describe_comparison(one) if one.sign == "declined" else "to the last bit" if one.identical else ""]
+    below = [describe_divergence(one.divergence)] if one.sign != "same" and one.divergence else []
+    return Group(*(Text(one_line(line)) for line in found), *(Text(one_line(line), style="dim") for line in below))
 
 
 def _described(finding: Finding) -> str:

@@ -9,7 +9,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from reference_engine.dense import norm
+from reference_engine.array_types import Array
+from reference_engine.dense import mul, norm
 from scenarios import mass
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.native import Probe, ProbeKind
@@ -23,6 +24,7 @@ THROWN = 0.2  # of the width is how high the push would throw the body
 APART, BEFORE = 1e-5, 2e-4
 """m: a step of a sweep of separations, and how deep in one another the two are where it begins."""
 SWEEP_STEP = 0.02  # s, of a sweep: each step is a sample
+UPWARDS = 0.5  # cosine: a steeper normal is one of support
 TIPPED = math.radians(10.0)
 
 
@@ -54,7 +56,8 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
                 speed = math.sqrt(2.0 * (g or 1.0) * THROWN * mass.width(body.shape))
                 yield Probe(kind=kind, body=body.name, size=_digit((body.mass or 0.0) * speed))
         case "tip":
-            for body in bodies:
+            bearing = _bearing(scene, {body.name for body in bodies})
+            for body in [one for one in bodies if one.name not in bearing]:
                 lift = mass.bounding_radius(body.shape) * math.sin(TIPPED)
                 yield Probe(kind=kind, body=body.name, size=TIPPED, lift=_digit(lift))
         case "separation":
@@ -63,6 +66,24 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
 
 def _separations(scene: SpatialScene, free: set[str]) -> Iterator[Probe]:
     """Of each free body from each that it is in contact with at the start or near, along our own normal."""
+    for a, b, gap, normal in _near(scene)[:MOST_BODIES]:
+        moved, other, sign = (b, a, 1.0) if b in free else (a, b, -1.0)
+        if moved in free:
+            way = (sign * normal).tolist()
+            first = -(gap + BEFORE)
+            yield Probe(kind="separation", body=moved, other=other, size=APART, first=first, direction=tuple(way))
+
+
+def _bearing(scene: SpatialScene, free: set[str]) -> set[str]:
+    """Names of what free bodies stand on."""
+    gravity = np.array(scene.gravity)
+    up = -gravity / (float(norm(gravity)) or 1.0)
+    rises = [(a, b, float(mul(normal, up))) for a, b, _, normal in _near(scene)]
+    return {a if rise > 0.0 else b for a, b, rise in rises if abs(rise) > UPWARDS and (b if rise > 0.0 else a) in free}
+
+
+def _near(scene: SpatialScene) -> list[tuple[str, str, float, Array]]:
+    """Pairs that may collide and are near at the start: gap, m, and normal from the first to the second."""
     from validation.metrics.observation import Observation
     from validation.metrics.proximity import proximities
 
@@ -70,13 +91,10 @@ def _separations(scene: SpatialScene, free: set[str]) -> Iterator[Probe]:
     still = SpatialTrajectory(time=np.zeros(1), dt=SWEEP_STEP, velocity_lag=0.0, **state)
     near = proximities(Observation(scenario=scenario_from_scene("model", scene), trajectory=still))
     names = [member.name for member in (*scene.bodies, *scene.boundaries)]
-    for k in range(min(len(near), MOST_BODIES)):
-        a, b, gap, normal = names[near.a[k]], names[near.b[k]], float(near.gap[k]), near.normal[k]
-        moved, other, sign = (b, a, 1.0) if b in free else (a, b, -1.0)
-        if moved in free:
-            way = (sign * normal).tolist()
-            first = -(gap + BEFORE)
-            yield Probe(kind="separation", body=moved, other=other, size=APART, first=first, direction=tuple(way))
+    return [
+        (names[a], names[b], gap, normal)
+        for a, b, gap, normal in zip(near.a.tolist(), near.b.tolist(), near.gap.tolist(), near.normal)
+    ]
 
 
 def _digit(value: float) -> float:

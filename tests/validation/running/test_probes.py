@@ -46,6 +46,9 @@ def test_a_model_has_the_probes_that_it_has_something_for() -> None:
     assert list(found(both)) == ["settle", "hold", "drop", "push crate", "tip crate", apart]
     assert list(found(model_of(PLANE + LYING))) == ["settle", "drop", "push crate", "tip crate", apart]
     assert list(found(model_of(ARM, more=SERVO))) == ["settle", "hold"]
+    on_top = CRATE.format(z=0.3).replace("crate", "upper")
+    tipped = [title for title in found(model_of(PLANE + LYING + on_top)) if title.startswith("tip")]
+    assert tipped == ["tip upper"]  # nothing stands on it
     assert list(found(model_of(LYING, option="gravity='0 0 0'"))) == ["settle", "push crate", "tip crate"]
 
 
