@@ -160,7 +160,9 @@ def _count_corners(loaded: Loaded, folder: Path) -> None:
                 continue
             for shape in shapes:
                 name, scale = shape[4].decode("utf-8", "replace"), tuple(shape[3])
-                if shape[2] == pb.GEOM_MESH and Path(name).is_file() and (name, scale) not in loaded.corners:
+                if Path(name).suffix.lower() == ".stl" or (name, scale) in loaded.corners:
+                    continue  # one mesh
+                if shape[2] == pb.GEOM_MESH and Path(name).is_file():
                     loaded.corners[name, scale] = _corners_of_meshes(name, scale, folder)
 
 
