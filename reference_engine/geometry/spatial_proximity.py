@@ -43,8 +43,8 @@ def searched(posed, p, q, d, cutoff, work, found):
     gap, n, uncertainty = found[col.GAP], three(found, col.NORMAL), found[col.UNCERTAINTY]
     if gap > 0.0 and state == APART:
         separation(posed, p, q, d, np.inf, points, weight, found)
-        found[col.UNCERTAINTY] = max(0.0, min(found[col.UNCERTAINTY], found[col.GAP] - gap))
-        if found[col.UNCERTAINTY] > CERTIFIED * found[col.GAP]:  # points so near that round-off turns what joins them
+        if found[col.GAP] - gap < found[col.UNCERTAINTY]:  # points so near that round-off turns what joins them
+            found[col.UNCERTAINTY] = max(0.0, found[col.GAP] - gap)
             set_three(found, col.NORMAL, n)
     elif not on_face:  # parted along the normal, the points are the nearest ones
         shift = 1e-2 * extent - gap

@@ -15,9 +15,11 @@ from reference_engine.spatial.features import measure, rotate_bodies, velocity_a
 from reference_engine.vectors import dot, length, minus, three
 
 CLOSED = 1e-12  # of the size of the bodies: a gap that is none
+FINEST = 1e-15  # of the size: round-off of a gap
 BEHIND = 1e-6  # of the size: a feature so far beyond another is on its other side
 PARTING = 1e-7  # of the step: so soon is it asked again how far apart two are that part from contact
 SHORTEST = 1e-15  # s, of a step
+IDLE_SAMPLES, HALVINGS = 32, 50
 MOST_ADVANCES = 200_000
 
 
@@ -93,7 +95,7 @@ def zero_after(gap, speed, falls):
 def first_closing(run, h, passed_over):
     """(s of the step of h seconds, candidate): the first that closes; (infinite, -1) where none does.
 
-    passed_over (N,): 1 for candidates that are in contact now.
+    passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force.
     """
     model, work = run.model, run.work
     for j in range(8):
@@ -101,11 +103,47 @@ def first_closing(run, h, passed_over):
             work.bernstein[j, c] = run.y[c]
     dop853.enclose(run.y, work.dense, model.free, work.bernstein)
     first, found = np.inf, -1
+    for k in range(passed_over.shape[0]):
+        if passed_over[k] == 2:
+            time = closing_of_idle(run, k, h, min(h, first))
+            if time < first:
+                first, found = time, k
     for p in range(model.pair.shape[0]):
         time, candidate = closing_of_pair(run, p, h, min(h, first), passed_over)
         if time < first:
             first, found = time, candidate
     return first, found
+
+
+@kernel
+def gap_in_step(run, k, time, h):
+    """Of a candidate in contact; its other end is far where it is outside its face."""
+    model, work = run.model, run.work
+    dop853.dense_state(run.y, work.dense, time / h, model.free, work.state)
+    rotate_bodies(work.state, work.rotation)
+    measure(model, work.state, work.rotation, k, work.measured)
+    return work.measured[col.GAP] if work.measured[col.INSIDE] >= 0.0 else np.inf
+
+
+@kernel
+def closing_of_idle(run, k, h, until):
+    """When what lies at gap 0 without force goes in, s; sought at samples of the step, then by halving."""
+    closed, before = -CLOSED * run.scale[0], 0.0
+    for sample in range(1, IDLE_SAMPLES + 1):
+        time = sample * h / IDLE_SAMPLES
+        if gap_in_step(run, k, time, h) < 2.0 * closed:
+            low, high = before, time
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                if gap_in_step(run, k, middle, h) < closed:
+                    high = middle
+                else:
+                    low = middle
+            return low
+        before = time
+        if time >= until:
+            break
+    return np.inf
 
 
 @kernel
@@ -136,7 +174,7 @@ def closing_of_pair(run, p, h, until, passed_over):
             falls = rises + (wa_rate + wa * wa) * arm_a + (wb_rate + wb * wb) * arm_b + 2.0 * max(wa, wb) * fastest
             rotate_bodies(work.state, work.rotation)
             for k in range(model.pair[p, 2], model.pair[p, 3]):
-                if passed_over[k] == 1:
+                if passed_over[k] > 0:
                     continue
                 out, remote = work.measured, model.candidate[k, col.REMOTE]
                 measure(model, work.state, work.rotation, k, out)
@@ -148,16 +186,16 @@ def closing_of_pair(run, p, h, until, passed_over):
                     velocity_at(work.state, i, three(out, col.P1)), velocity_at(work.state, j, three(out, col.P2))
                 )
                 closing = dot(three(out, col.N), u)
-                if gap <= CLOSED * size:
-                    if closing < 0.0 and remote == 0:
-                        return time + max(gap, 0.0) / -closing, k
-                    gap, least = max(gap, 0.0), PARTING * h
-                else:
-                    least = 0.0
-                ahead = gap / max(fastest, 1e-300)
+                ahead, least = max(gap, 0.0) / max(fastest, 1e-300), 0.0
                 kind = model.candidate[k, col.KIND]
                 if kind != col.EDGE_EDGE and kind != col.RIM_FACE:
-                    ahead = max(ahead, zero_after(gap, closing, falls))
+                    ahead = max(ahead, zero_after(max(gap, 0.0), closing, falls))
+                if gap <= CLOSED * size:
+                    if closing < 0.0 and remote == 0:
+                        if min(gap, -closing * ahead) <= FINEST * size:
+                            return time + ahead, k
+                    else:
+                        least = PARTING * h
                 forward = min(forward, max(ahead, least))
         time += forward
         if time >= until:

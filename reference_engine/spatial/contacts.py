@@ -79,12 +79,17 @@ class BodiesInContact:
         apart = y[self.model.pair[:, 0], :3] - y[self.model.pair[:, 1], :3]
         radii = self.model.radius[self.model.pair[:, 0]] + self.model.radius[self.model.pair[:, 1]]
         near = np.flatnonzero(np.sqrt(np.einsum("pi,pi->p", apart, apart)) <= radii + TOGETHER * self.size)
-        found = []
+        rates, found = np.zeros_like(self.y), []
+        rate_entry(self.run, self.y, rates)
+        later = self.y + BRIEF * rates
         for p in near:
             every = [k for k in range(self.model.pair[p, 2], self.model.pair[p, 3]) if ids[k, col.REMOTE] == 0]
             rows = surveyed(self.run, self.y, every)
             closed = np.abs(rows[:, col.GAP]) <= TOGETHER * self.size
             closed &= (rows[:, col.INSIDE] >= -TOGETHER * self.size) & (rates_of(rows) <= fastest)
+            near_end = closed & (rows[:, col.INSIDE] <= TOGETHER * self.size)
+            if near_end.any():  # what leaves its face or edge is another's
+                closed &= ~near_end | (surveyed(self.run, later, every)[:, col.INSIDE] >= rows[:, col.INSIDE])
             found += [k for k, here in zip(every, closed) if here]
         return found
 
@@ -251,7 +256,7 @@ class BodiesInContact:
         for k, candidate in enumerate(self.contacts):
             forceless, slips = self._fallen.get(candidate, (False, False))
             closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0 and not forceless
-            if not (force[k, 0] > FORCELESS * largest or closed):
+            if not (force[k, 0] > (OFF if forceless else FORCELESS) * largest or closed):
                 continue
             mode, way = col.SLIP, np.zeros(2)
             if self._has_friction(candidate):

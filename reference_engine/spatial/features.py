@@ -77,9 +77,13 @@ def measure(model, y, rotation, k, out):
     elif kind == col.VERTEX_EDGE:
         p = vertex_at(model, y, rotation, a, fa)
         beside_edge(model, y, rotation, b, fb, p, velocity_at(y, a, p), out)
+        out[col.INSIDE] = min(out[col.INSIDE], beyond_vertex(model, rotation, a, fa, minus(three(out, col.P2), p)))
     else:
         p, q = vertex_at(model, y, rotation, a, fa), vertex_at(model, y, rotation, b, fb)
-        write_distance(p, q, velocity_at(y, a, p), velocity_at(y, b, q), np.inf, out)
+        ways = min(
+            beyond_vertex(model, rotation, a, fa, minus(q, p)), beyond_vertex(model, rotation, b, fb, minus(p, q))
+        )
+        write_distance(p, q, velocity_at(y, a, p), velocity_at(y, b, q), ways, out)
     out[col.GAP] -= model.value[k, col.MARGIN_A] + model.value[k, col.MARGIN_B]
 
 
@@ -180,7 +184,20 @@ def beside_edge(model, y, rotation, b, e, p, rate, out):
     s = dot(arm, way)
     s_rate = dot(minus(rate, o_rate), way) + dot(arm, way_rate)
     q = along(o, s, way)
-    write_distance(p, q, rate, along(along(o_rate, s, way_rate), s_rate, way), min(s, size - s), out)
+    inside = min(s, size - s)
+    for k in range(0, 6, 3):  # else a face is nearer
+        inside = min(inside, -dot(minus(p, q), turn(rotation, b, three(model.inward[e], k))))
+    write_distance(p, q, rate, along(along(o_rate, s, way_rate), s_rate, way), inside, out)
+
+
+@kernel
+def beyond_vertex(model, rotation, i, v, a):
+    """How far an arm from vertex v of body i lies on the vertex' side of every edge that leaves it, m; else an edge, or
+    a face, is nearer."""
+    least = np.inf
+    for k in range(model.way_first[v], model.way_first[v + 1]):
+        least = min(least, -dot(a, turn(rotation, i, row(model.way, k))))
+    return least
 
 
 @kernel

@@ -43,6 +43,9 @@ class Model(Structure):
     vertex: Array = of_shape("V", 3)  # m
     edge: Indices = of_shape("E", 2)  # its vertices
     outward: Array = of_shape("E", 3)  # unit, between the normals of an edge's faces; 0 where there are none
+    inward: Array = of_shape("E", 6)  # unit, across an edge into both of its faces; 0 where there are none
+    way_first: Indices = of_shape("V + 1")  # edges leave vertex v along way[way_first[v] : way_first[v + 1]]
+    way: Array = of_shape("2 E", 3)  # unit
     face: Array = of_shape("F", 4)  # outward unit normal; m, its plane along it
     loop_first: Indices = of_shape("F + 1")  # face f has the corners loop[loop_first[f] :
     # loop_first[f + 1]]; a plane has none

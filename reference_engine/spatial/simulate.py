@@ -74,7 +74,8 @@ class _InSpace(BodiesInContact):
         if h < 0.0:
             raise UnresolvedContact("no step is short enough", time=start, bodies=self._any_names(), gap=0.0)
         passed = np.zeros(len(self.model.candidate), np.int64)
-        passed[[*self.contacts, *self.joints]] = 1
+        passed[self.contacts] = 2
+        passed[[*self._modes(), *self.joints]] = 1
         closing, candidate = first_closing(run, h, passed)
         if candidate == -2:
             raise UnresolvedContact(

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from reference_engine import elementary
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.spatial_shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
@@ -124,6 +124,7 @@ class _Features:
     vertex: list[Array] = field(default_factory=list)
     edge: list[tuple[int, int]] = field(default_factory=list)
     outward: list[Array] = field(default_factory=list)
+    inward: list[Array] = field(default_factory=list)
     face: list[Array] = field(default_factory=list)
     loops: list[list[int]] = field(default_factory=list)
     rim: list[Array] = field(default_factory=list)
@@ -152,6 +153,7 @@ class _Features:
                 self.vertex += [np.array((0.0, 0.0, -half)), np.array((0.0, 0.0, half))]
                 self.edge.append((start, start + 1))
                 self.outward.append(np.zeros(3))
+                self.inward.append(np.zeros(6))
                 return float(radius)
             case Box(half):
                 signs = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -198,8 +200,10 @@ class _Features:
             for first, second in zip(loop, loop[1:] + loop[:1]):
                 if (second, first) in normal_of:
                     self.edge.append((start + used[second], start + used[first]))
-                    middle = n + normal_of[second, first]
-                    self.outward.append(middle / norm(middle))
+                    other = normal_of[second, first]
+                    self.outward.append((n + other) / norm(n + other))
+                    along = (points[second] - points[first]) / norm(points[second] - points[first])
+                    self.inward.append(np.concatenate([np.cross(n, along), np.cross(along, other)]))
                 normal_of[first, second] = n
 
 
@@ -232,6 +236,17 @@ def _candidates(features: _Features, i: int, j: int, bodies: tuple[SpatialBody, 
     found += [(col.VERTEX_EDGE, j, v, i, e, int(bare)) for v in vj for e in ei]
     found += [(col.VERTEX_VERTEX, i, v, j, w, int(bare)) for v in vi for w in vj]
     return [tuple(int(k) for k in one) for one in found]
+
+
+def _ways(features: _Features) -> tuple[Indices, Array]:
+    """Of `Model.way_first` and `Model.way`."""
+    found: list[list[Array]] = [[] for _ in features.vertex]
+    for first, last in features.edge:
+        along = features.vertex[last] - features.vertex[first]
+        found[first].append(along / norm(along))
+        found[last].append(-along / norm(along))
+    counts = np.cumsum([0, *map(len, found)]).astype(np.int64)
+    return counts, np.array([one for ways in found for one in ways]).reshape(-1, 3)
 
 
 def model_of(world: SpatialWorld) -> Model:
@@ -268,6 +283,7 @@ def model_of(world: SpatialWorld) -> Model:
     )
     free = [np.arange(col.BODY) + col.BODY * i for i, body in enumerate(bodies) if not body.fixed]
     loop_first = np.cumsum([0, *map(len, features.loops)])
+    way_first, way = _ways(features)
     return Model(
         inverse_mass=inverse_mass,
         inertia=inertia,
@@ -278,6 +294,9 @@ def model_of(world: SpatialWorld) -> Model:
         vertex=np.array(features.vertex).reshape(-1, 3),
         edge=np.array(features.edge, np.int64).reshape(-1, 2),
         outward=np.array(features.outward).reshape(-1, 3),
+        inward=np.array(features.inward).reshape(-1, 6),
+        way_first=way_first,
+        way=way,
         face=np.array(features.face).reshape(-1, 4),
         loop_first=loop_first.astype(np.int64),
         loop=np.array([k for loop in features.loops for k in loop], np.int64),
