@@ -54,6 +54,7 @@ def command(
     """
     from validation.cli.progress import Shown
     from validation.engines import engine_of
+    from validation.records.text import printable
     from validation.report import passport as report
     from validation.running.models import given_of
     from validation.running.options import RunError
@@ -72,5 +73,5 @@ def command(
     if write is not None:
         write.write_text(found.passport.model_dump_json(indent=1) + "\n", encoding="utf-8")
         words = shlex.join(["upright", "passport", engine, *scenarios, "--against", write.name])
-        click.echo(f"wrote {write}; on another machine: {words}", err=as_json)
+        click.echo(printable(f"wrote {write}; on another machine: {words}"), err=as_json)
     sys.exit(any(one.same is False for row in found.rows[len(passport.WAYS) :] for one in row.found))

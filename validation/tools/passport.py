@@ -7,6 +7,7 @@ simulation has a process of its own, which a server forks; a way with another en
 from __future__ import annotations
 
 import platform
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -36,6 +37,7 @@ from validation.running.session import running_engines
 from validation.tools.fuzzing.twins import changed_back, sampled_steps, twin_of
 from validation.version import __version__
 
+MOST_BYTES = 10_000_000  # of a file that is read
 SCENES = (
     "stack:n=5",
     "stack:n=5,space=spatial",
@@ -75,6 +77,10 @@ WAYS = (
 def read_passport(path: Path) -> Passport:
     """Raises RunError."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a device has no end
+            raise RunError(f"{path}: not a file; give a file that --write has written")
+        if path.stat().st_size > MOST_BYTES:
+            raise RunError(f"{path}: {path.stat().st_size} bytes; allowed: {MOST_BYTES}, more than any passport has")
         return Passport.model_validate_json(path.read_bytes())
     except OSError as error:
         raise RunError(f"{path}: cannot be read ({error.strerror})") from None

@@ -81,6 +81,7 @@ def test_another_machine_is_compared_by_a_file(tmp_path: Path) -> None:
     [
         (("pymunk", "--against", "x.json"), "x.json: motions.stack.dt: Input should be greater than 0"),
         (("pymunk", "--against", "none.json"), "none.json: cannot be read (No such file or directory)"),
+        (("pymunk", "--against", "/dev/zero"), "/dev/zero: not a file; give a file that --write has written"),
         (("pymunk", "--write", "no/x.json"), "there is no folder"),
         (("pymunk", "stack:space=spatial"), "pymunk: no scene was completed: pymunk is planar"),
     ],
