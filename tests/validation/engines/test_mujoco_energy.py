@@ -24,6 +24,9 @@ def played(times: np.ndarray, *columns: np.ndarray) -> Controls:
     return Controls(times=tuple(times.tolist()), rows=tuple(zip(*(column.tolist() for column in columns))))
 
 
+DURATIONS = pytest.mark.parametrize("duration", [0.5, pytest.param(2.0, marks=pytest.mark.slow)])  # s
+
+
 def balanced(model: Model, duration: float) -> tuple[SpatialScene, SpatialTrajectory, Internals, dict[str, float]]:
     """As run, its sums, and what is measured of it; nothing is wrong."""
     scene = scene_of(model, duration)
@@ -64,8 +67,8 @@ def driven(option: str, step: float, duration: float) -> Model:
     return model_of(SLIDER, more=MOTOR, option=option, start=Start(controls=controls))
 
 
-def test_works_of_a_driven_damped_oscillator_are_those_of_the_closed_form() -> None:
-    duration = 2.0
+@DURATIONS
+def test_works_of_a_driven_damped_oscillator_are_those_of_the_closed_form(duration: float) -> None:
     scene, motion, sums, values = balanced(driven(FINE, 1e-4, duration), duration)
     assert sums.actuators is not None and sums.passive is not None and sums.stored is not None
     given = quad(lambda t: FORCE * np.sin(RATE * t) * oscillator(t)[1], 0.0, duration, epsabs=1e-12)[0]
@@ -110,18 +113,19 @@ UNIFORM = "<inertial pos='0 0 -0.25' mass='1' diaginertia='0.02 0.02 0.0001'/>"
 OWN = 0.02  # kg m^2, of a link about its centre
 
 
-def test_a_pendulum_loses_what_its_damper_takes() -> None:
+@DURATIONS
+def test_a_pendulum_loses_what_its_damper_takes(duration: float) -> None:
     """Against the equation of motion, (I + m d^2) q'' = -m g d sin q - c q', to 1e-12."""
     c, d, swing = 0.05, 0.5 * LENGTH, 2.0
     body = f"<body name='p' pos='0 0 1'><joint name='q' axis='0 1 0' damping='{c}'/>{UNIFORM}<geom {ROD}/></body>"
     model = model_of(body, option=FINE, start=Start(values={"qpos": (swing,)}))
-    *_, sums, values = balanced(model, 2.0)
+    *_, sums, values = balanced(model, duration)
     inertia = OWN + LINK * d * d
 
     def rate(time: float, y: np.ndarray) -> list[float]:
         return [y[1], (-LINK * G * d * np.sin(y[0]) - c * y[1]) / inertia, -c * y[1] ** 2]
 
-    work = float(solve_ivp(rate, (0.0, 2.0), [swing, 0.0, 0.0], rtol=1e-12, atol=1e-13).y[2, -1])
+    work = float(solve_ivp(rate, (0.0, duration), [swing, 0.0, 0.0], rtol=1e-12, atol=1e-13).y[2, -1])
     assert sums.passive is not None and sums.passive[-1] == pytest.approx(work, rel=PART_OF_WORK)
     assert values["energy_drift"] < PART_OF_WORK * abs(work)
 

@@ -6,6 +6,7 @@ second mjData, so the motion has the bits that it has without Upright.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -95,7 +96,7 @@ class NativeWorld(recorder.World):
             return
         now = (self.steps + SAME_STEP) * self.dt
         if given.times:
-            at = int(np.searchsorted(given.times, now, side="right")) - 1
+            at = bisect_right(given.times, now) - 1
         else:
             at = min(int(now / self._own_step), len(given.rows) - 1)
         if at >= 0:
