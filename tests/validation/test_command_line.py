@@ -121,6 +121,7 @@ def test_a_run_in_which_everything_is_declined_ends_with_2_and_offers_nothing_to
     assert some.returncode == 0 and "nothing could be run" not in some.stderr
 
 
+@pytest.mark.slow
 def test_engines_that_are_absent_are_reported_where_all_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,15 +94,15 @@ def test_with_the_defaults_of_mujoco_the_error_falls_with_the_step() -> None:
     assert drift[0] / drift[1] == pytest.approx(2.0, rel=0.1) and drift[1] / drift[2] == pytest.approx(2.0, rel=0.1)
 
 
-def test_a_control_that_jumps_counts_as_it_is_held() -> None:
+@pytest.mark.parametrize("option", [pytest.param(FINE, marks=pytest.mark.slow), "integrator='RK4' timestep='0.002'"])
+def test_a_control_that_jumps_counts_as_it_is_held(option: str) -> None:
     """A force of 2 N, then -1 N, on a mass that nothing else moves: work is force times way to the last digits."""
     body = f"<body name='b'><joint name='j' type='slide' axis='1 0 0'/><geom size='0.1' mass='1' {UNSEEN}/></body>"
     start = Start(controls=played(np.array([0.0, 0.5]), np.array([2.0, -1.0])))
-    for option in (FINE, "integrator='RK4' timestep='0.002'"):
-        *_, sums, values = balanced(model_of(body, more=MOTOR, option=option, start=start), 1.0)
-        assert sums.actuators is not None
-        assert sums.actuators[-1] == pytest.approx(0.5 * 0.5**2 * 2.0**2 - (1.0 * 0.5 - 0.5 * 0.5**2), rel=1e-9)
-        assert values["energy_drift"] < 1e-12
+    *_, sums, values = balanced(model_of(body, more=MOTOR, option=option, start=start), 1.0)
+    assert sums.actuators is not None
+    assert sums.actuators[-1] == pytest.approx(0.5 * 0.5**2 * 2.0**2 - (1.0 * 0.5 - 0.5 * 0.5**2), rel=1e-9)
+    assert values["energy_drift"] < 1e-12
 
 
 # --- a pendulum, and a two-link arm -------------------------------------------------------------------------------
@@ -164,6 +164,7 @@ def given_rates(time: float) -> np.ndarray:
     return np.array([1.8 * np.cos(3.0 * time), 2.0 * np.sin(5.0 * time)])
 
 
+@pytest.mark.slow
 def test_motors_that_move_an_arm_as_given_do_the_work_of_lagrange_s_equations() -> None:
     duration, step = 0.9, 1e-4
     time = np.arange(0.0, duration, step)

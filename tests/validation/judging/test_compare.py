@@ -263,6 +263,7 @@ def test_what_cannot_be_compared_is_told_in_a_line(
     assert message in done.stderr and len(done.stderr.splitlines()) <= 2
 
 
+@pytest.mark.slow
 def test_what_is_stopped_answers_with_what_it_has_and_goes_on_from_there(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

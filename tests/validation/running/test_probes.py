@@ -163,6 +163,7 @@ def test_probes_of_one_engine_are_cases_of_a_run(tmp_path: Path) -> None:
     assert json.loads(again.stdout)["trajectory_hash"] == cases[1]["trajectory_hash"], again.stderr
 
 
+@pytest.mark.slow
 def test_probes_of_two_engines_are_compared_in_a_table(tmp_path: Path) -> None:
     (tmp_path / "model.xml").write_text(MODEL, encoding="utf-8")
     given = (

@@ -61,6 +61,7 @@ def run(words: list[str], scenario: str = "upright-block:start=drop", limits: Li
 
 
 @pytest.mark.usefixtures("broken_engine")
+@pytest.mark.slow
 def test_four_ways_to_break_are_four_outcomes_and_the_others_complete() -> None:
     results = run(
         ["broken:fault=segfault", "broken:fault=hang", "broken:fault=memory", "broken:fault=nan", "broken", "pymunk"]
@@ -198,6 +199,7 @@ def test_a_case_whose_process_somebody_kills_is_simulated_again(which: str) -> N
 
 @pytest.mark.usefixtures("broken_engine")
 @pytest.mark.skipif(not KERNEL_LISTS_CHILDREN, reason="this kernel does not list children")
+@pytest.mark.slow
 def test_a_simulation_that_is_started_again_has_the_rest_of_its_time_and_the_reason_names_the_limit() -> None:
     results: list[Result] = []
     with Pool() as pool:

@@ -251,6 +251,7 @@ def without_rank(of: list[dict[str, object]]) -> list[dict[str, object]]:
     return [{name: value for name, value in row.items() if name != "rank"} for row in of]
 
 
+@pytest.mark.slow
 def test_down_and_up_while_jobs_write_to_a_sqlite_file(tmp_path: Path) -> None:
     path = tmp_path / "u.db"
     while_jobs_write(str(path), ["0017", "0001"])

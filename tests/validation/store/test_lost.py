@@ -100,6 +100,7 @@ def test_a_run_that_is_begun_and_what_is_read_are_done_again_where_the_connectio
             store.run(run)
 
 
+@pytest.mark.slow
 def test_a_run_whose_database_fails_names_what_is_stored_and_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -277,6 +277,7 @@ def test_a_lock_that_stays_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert store.begin_run(info(), [case()]) == 1
 
 
+@pytest.mark.slow
 def test_several_that_open_a_new_database_at_once_agree_on_one(tmp_path: Path) -> None:
     code = f"from validation.store import open_store; open_store({str(tmp_path / 'u.db')!r}).close()"
     at_once = [

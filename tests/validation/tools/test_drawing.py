@@ -141,6 +141,7 @@ def a_fault(*options: tuple[str, str]) -> Fault:
 
 
 @pytest.mark.usefixtures("broken")
+@pytest.mark.slow
 def test_options_that_a_fault_does_not_need_are_taken_out_and_the_one_that_it_needs_is_not() -> None:
     with Pool() as pool:
         fuzzer = Fuzzer(pool, engine_of("broken"), None, 60.0)

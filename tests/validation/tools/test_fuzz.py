@@ -158,6 +158,7 @@ def test_ctrl_c_before_a_search_begins_ends_it_too(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("plugins")
+@pytest.mark.slow
 def test_ctrl_c_ends_a_search_with_what_it_has() -> None:
     """Raised in one of hypothesis's callbacks it would be printed, and the search would go on."""
     calls = iter(range(10**6))
@@ -398,6 +399,7 @@ def test_lifting_a_small_body_onto_a_declared_skin_is_tolerated_and_throwing_it_
 
 
 @pytest.mark.usefixtures("plugins")
+@pytest.mark.slow
 def test_what_is_found_is_stored_listed_replayed_and_printed_as_a_scene_that_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -250,6 +250,7 @@ def test_an_impact_of_one_corner_beside_another_in_a_bowl_is_counted() -> None:
     assert impact.impacts(o).interval[0] == 0
 
 
+@pytest.mark.slow
 def test_a_chain_that_is_taut_between_two_pins_sags_by_the_root_of_its_round_off() -> None:
     """Six links of 0.25 m between pins 1.5 m apart: a gap of 1e-13 m lets them sag by 1e-7 m."""
     angle, count, width = 0.5, 6, 0.25

@@ -54,6 +54,7 @@ def test_an_engine_that_draws_lots_differs_from_itself(tmp_path: Path) -> None:
     assert any(row["way"] == "the same again" and not row["same"] for row in rows), "of 9 scenes: 1 in 512 is silent"
 
 
+@pytest.mark.slow
 def test_another_machine_is_compared_by_a_file(tmp_path: Path) -> None:
     here = upright("passport", "pymunk", SCENE, "--write", "here.json", folder=tmp_path)
     assert here.returncode == 0 and f"upright passport pymunk {SCENE} --against here.json" in here.stdout
