@@ -38,7 +38,7 @@ TOGETHER = 1e-6  # s: events of one body so close are one
 EVENT_KINDS: Mapping[str, tuple[str, ...]] = {
     "impact": ("impact", "contact"), "land": ("impact", "contact"), "collision": ("impact", "contact"),
     "roll": ("stick",), "rest": ("stick",), "stop": ("stick",), "stick": ("stick",),
-    "tip": ("release",), "release": ("release",), "lift": ("release",), "leave": ("release", "end of a face"),
+    "tip": ("release",), "release": ("release",), "lift": ("release",), "leave": ("release",),
     "slip": ("slip",), "slide": ("slip",),
 }  # fmt: skip
 """Of a word in an event's kind, the first that is there: what our events are called."""

@@ -10,8 +10,6 @@ import numpy as np
 from reference_engine.compiler.kernels import entry
 from reference_engine.contact_problems.cone_law import disc_slip
 
-OPENS = -1.0  # where a force makes an approach faster: no force of one contact alone
-
 
 @entry
 def seek_forces(A, b, friction, slides, force, most_sweeps, tolerance):

@@ -9,7 +9,7 @@ from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
-from reference_engine.errors import EndlessEventsError, PainleveError
+from reference_engine.errors import EndlessEventsError, PainleveError, UnresolvedContact
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import project_entry, rate_entry
@@ -233,18 +233,29 @@ class BodiesInContact:
             speed = norm(across)
             if friction[k] > 0.0 and speed > slow and candidate not in self._stopped:
                 slides[k] = across / speed
-        _, _, jammed = seek_forces(frames.A, frames.b, friction, slides, force, SWEEPS, CONVERGED)
+        _, change, jammed = seek_forces(frames.A, frames.b, friction, slides, force, SWEEPS, CONVERGED)
         if jammed >= 0:
-            a, b = self._names(self.contacts[jammed])
-            nn = float(frames.A[3 * jammed, 3 * jammed])
-            raise PainleveError(time=time, bodies=(a, b), p=-nn, b=float(frames.b[jammed, 0]))
-        a = mul(frames.A, force.ravel()).reshape(n, 3) + frames.b
+            self._refuse_jam(time, frames, jammed, friction[jammed] * slides[jammed])
+        if n and change > OFF * float(np.abs(frames.b).max()):
+            reason = f"contact forces are off by {change:.3g} m/s^2 after {SWEEPS} sweeps"
+            raise UnresolvedContact(reason, time=time, bodies=self._any_names(), gap=0.0)
         active = self._chosen(frames, force, slides, before)
         self._fallen = {}
         young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
         self._activate(active, young)
         self._drop_pulling()
         self._log_modes(before, frames)
+
+    def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:
+        """Where pressing harder makes a sliding contact go in faster. Of one contact alone that proves that no forces
+        exist; of several it does not."""
+        a, b = self._names(self.contacts[k])
+        row = frames.A[3 * k, 3 * k : 3 * k + 3]
+        p = float(row[0] - mul(row[1:], pull))
+        if frames.n == 1:
+            raise PainleveError(time=time, bodies=(a, b), p=p, b=float(frames.b[k, 0]))
+        reason = f"pressing harder makes a sliding contact go in faster ({p:.3g} 1/kg); no impulse is tried"
+        raise UnresolvedContact(reason, time=time, bodies=(a, b), gap=0.0)
 
     def _chosen(
         self, frames: Frames, force: Array, slides: Array, before: dict[int, int]

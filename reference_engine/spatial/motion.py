@@ -23,7 +23,7 @@ class LocatedSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpatialEvent:
     """impact: approach that an impulse ended; contact: without one that made bodies part again; stick: slip that
-    stopped; slip: of what was at rest; release: a contact whose force went to 0; end of a face: a point left it."""
+    stopped; slip: of what was at rest; release: a contact whose force went to 0."""
 
     time: float  # s
     kind: str

@@ -21,7 +21,7 @@ from reference_engine import (
     SpatialWorld,
     simulate_spatial,
 )
-from reference_engine.errors import SpatialWorldError, UnresolvedContact
+from reference_engine.errors import PainleveError, SpatialWorldError, UnresolvedContact
 from reference_engine.geometry.spatial_shapes import Box, Capsule, Cylinder, HalfSpace, Sphere
 from reference_engine.rotation import matrices
 
@@ -249,3 +249,14 @@ def test_points_touch_and_nothing_else_of_the_body_does() -> None:
     )  # fmt: skip
     motion = simulate_spatial(SpatialWorld(bodies=(stool, FLOOR), friction=0.5), (0.0, 1.0))
     np.testing.assert_allclose(motion.position[-1, 0], (0, 0, 0.5), atol=1e-12)
+
+
+def test_a_rod_that_slides_where_no_contact_force_exists_is_painleves() -> None:
+    """(1/m + x^2 / I) - mu x z / I is below 0 at the lower end: pressing harder makes it go in faster."""
+    rod = SpatialBody(
+        shape=Points([(0.25, 0.0, -0.5)]), mass=1.0, inertia=(0.1, 0.05, 0.1), position=(-0.25, 0.0, 0.5),
+        velocity=(1.0, 0.0, 0.0),
+    )  # fmt: skip
+    with pytest.raises(PainleveError) as error:
+        simulate_spatial(SpatialWorld(bodies=(rod, FLOOR), friction=2.0), (0.0, 0.1))
+    assert error.value.p == pytest.approx(1.0 + 0.25**2 / 0.05 - 2.0 * 0.25 * 0.5 / 0.05)
