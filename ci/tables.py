@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from ci.benchmarks.format_features import FEATURES
 from scenarios.catalogue import FAMILIES
 from scenarios.scenario import token_of
 from validation.metrics import METRICS
@@ -82,6 +83,18 @@ def pymunk_versions() -> list[tuple[str, ...]]:
     return rows
 
 
+def format_features() -> list[tuple[str, ...]]:
+    """What scenes of format 2 have, on every engine, as `ci/benchmarks/format_features.py` has measured it."""
+    found = json.loads((DATA / "format_features.json").read_text(encoding="utf-8"))
+    engines = list(next(iter(found.values())))
+    rows = [("", "scene", *engines)]
+    for what, scene in FEATURES.items():
+        cells = (found[scene][engine] for engine in engines)
+        shown = ("declined" if isinstance(cell, str) else ", ".join(f"{error:.1e}" for error in cell) for cell in cells)
+        rows.append((what, f"`{scene}`", *shown))
+    return rows
+
+
 def _what(changed: dict[str, Any]) -> str:
     """What happened, else the gravest metrics with the values before and now."""
     if changed["told"]:
@@ -101,6 +114,7 @@ TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {
     "not_reproduced": not_reproduced,
     "changed_by": changed_by,
     "pymunk_versions": pymunk_versions,
+    "format_features": format_features,
 }
 
 

@@ -35,16 +35,25 @@ from scenarios.fields import Data, Rate2, Rate3, not_stated
 from scenarios.forces import Damping, Spring, Thruster, is_driven
 from scenarios.joints import (
     AnyJoint,
+    AxialJoint,
     Ball,
+    Fixed,
+    ForceMotor,
     Hinge,
+    JointLimits,
+    JointSpring,
     PlanarJoint,
+    PositionMotor,
     Prismatic,
     Revolute,
     Rod,
     Rope,
     Slider,
     SpatialJoint,
+    SpatialRod,
+    SpatialRope,
     Track,
+    VelocityMotor,
 )
 from scenarios.native import Native, lean
 from scenarios.scene_error import SceneError, explain
@@ -75,6 +84,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "PlanarCompound", "PlanarPiece", "SpatialCompound", "SpatialPiece",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
     "PlanarJoint", "SpatialJoint", "Revolute", "Prismatic", "Rod", "Rope", "Track", "Ball", "Hinge", "Slider",
+    "Fixed", "SpatialRod", "SpatialRope", "JointSpring", "JointLimits", "PositionMotor", "VelocityMotor", "ForceMotor",
     "Damping", "Spring", "Thruster", "ContactLaw", "PairLaw", "CombinationRule", "ImpactLaw", "ImpactOrder",
     "CompliantContact", "Material", "MaterialPair",
     "parse_scene", "read_scene", "write_scene", "content_hash", "same_scene", "features", "colliding_pairs",
@@ -85,6 +95,7 @@ __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
 FORMAT: Final = 2
 MAX_BODIES = 20_000
 MAX_FILE_BYTES = 64 * 2**20
+NEW_JOINTS = (Track, Fixed, SpatialRod, SpatialRope)  # of format 2
 
 # --- scenes ---------------------------------------------------------------------------------------
 
@@ -98,8 +109,9 @@ class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
     format: Literal[1, 2] = 1
-    """2 where a body is a compound or was moved into its own frame, where a spring has a path or a joint is a track,
-    whatever is given: a scene without these keeps the identity that it had in format 1."""
+    """2 where a body is a compound or was moved into its own frame, where a spring has a path, or a joint is a track,
+    fixed, a rod or rope in space, or has something that acts along it, whatever is given: a scene without these keeps
+    the identity that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -128,7 +140,8 @@ class _Scene(Data):
 
     @model_validator(mode="after")
     def _has_the_format_that_it_needs(self) -> Self:
-        has_more = is_driven(self) or any(isinstance(joint, Track) for joint in self.joints)
+        has_more = is_driven(self) or any(isinstance(joint, NEW_JOINTS) for joint in self.joints)
+        has_more |= any(isinstance(joint, AxialJoint) and (joint.is_driven or joint.start) for joint in self.joints)
         has_more |= getattr(self, "native", None) is not None
         has_more |= any(body.frame is not None or body.shape.kind == "compound" for body in self.bodies)
         object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now

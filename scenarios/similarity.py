@@ -239,7 +239,30 @@ def _joint(joint: Data, by: Similarity) -> Data:
         found["points"] = [_point(point, by) for point in joint["points"]]
         found["bulges"] = [-bulge if by.mirrors else bulge for bulge in joint["bulges"]]
     _scale(found, {"length": by.length})
-    return found
+    return _driven(found, by) if joint["kind"] in ("hinge", "slider") else found
+
+
+def _driven(joint: Data, by: Similarity) -> Data:
+    """What acts along a hinge or slider. Seen in a mirror a turn goes the other way: so does the axis it is about."""
+    hinge = joint["kind"] == "hinge"
+    acts = [name for name in ("spring", "damping", "friction", "limits", "motor", "start") if name in joint]
+    if acts and hinge and by.mirrors:
+        joint["axis"] = [-x for x in joint["axis"]]
+    way = 1.0 if hinge else by.length
+    force = by.mass * by.length * by.length / (by.time * by.time * way)  # by which N m or N are multiplied
+    _scale(joint, {"start": way, "damping": force * by.time / way, "friction": force})
+    for name, factors in (
+        ("spring", {"stiffness": force / way, "rest": way}),
+        ("limits", {"low": way, "high": way}),
+        ("motor", {"stiffness": force / way, "damping": force * by.time / way, "most": force}),
+    ):
+        if joint.get(name):
+            joint[name] = dict(joint[name])
+            _scale(joint[name], factors)
+    if motor := joint.get("motor"):
+        size = {"position-motor": way, "velocity-motor": way / by.time, "force-motor": force}[motor["kind"]]
+        motor["target"] = [[by.time * time, size * value] for time, value in motor["target"]]
+    return joint
 
 
 def _end(anchor: Sequence[float], body: str | None, by: Similarity) -> list[float]:

@@ -24,6 +24,8 @@ class Allowed:
     shapes: frozenset[str]
     boundaries: frozenset[str] = field(default_factory=frozenset)
     joints: frozenset[str] = field(default_factory=frozenset)
+    along: frozenset[str] = field(default_factory=frozenset)
+    """What may act along hinges and sliders: spring, damping, friction, limits, motor."""
     friction: bool = True
     restitution: bool = True
     fixed: bool = False

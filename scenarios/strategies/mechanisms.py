@@ -13,9 +13,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from reference_engine import elementary
+from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import Body, Space, rectangle
-from scenarios.joints import Ball, Hinge, Prismatic, Revolute, Rod, Rope, Slider
-from scenarios.scene import Box, Capsule, Disc, PlanarBody, Scene
+from scenarios.joints import Ball, Fixed, Hinge, Prismatic, Revolute, Rod, Rope, Slider, SpatialRod, SpatialRope
+from scenarios.scene import Box, Capsule, Disc, PlanarBody, Scene, Sphere
 from scenarios.strategies.allowed import Allowed, body_at, plane, scene_of
 from scenarios.strategies.values import DURATIONS, GRID, MASSES
 
@@ -31,7 +32,9 @@ TURNING = (0.0, 2.0, 10.0)  # rad/s
 LOOPS = (5, 3, 6)  # links: four of one length fold flat, where they are free to move in two ways
 THIN = 8  # length of a link by its thickness
 CLEAR = (0, 1, 64, 512)  # in 1/1024 m, above the ground
-Y = (0.0, 1.0, 0.0)
+Y, Z = (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+RATES = (2.0, 10.0)  # rad/s, of a spring or motor of a joint
+ANGLES = (0.0, 0.5, 1.5)  # rad
 
 
 @st.composite
@@ -90,13 +93,14 @@ def ropes(draw: Draw, allowed: Allowed) -> Scene:
     angle, bend, slack = draw(st.sampled_from(LEANS)), draw(st.sampled_from(BENDS)), draw(st.booleans())
     ends = _ends((0.0, 0.0), [angle + i * bend for i in range(count)], length)
     masses = [1.0] * (count - 1) + [draw(st.sampled_from(MASSES))]
-    shape = Disc(radius=length / THIN)
+    planar = allowed.space == "planar"
+    shape = Disc(radius=length / THIN) if planar else Sphere(radius=length / THIN)
     bodies = [body_at(f"bead {i + 1}", shape, *ends[i + 1], mass=mass, group=1) for i, mass in enumerate(masses)]
-    make = {"rod": Rod, "rope": Rope}[kind]
+    make: Any = {"rod": Rod if planar else SpatialRod, "rope": Rope if planar else SpatialRope}[kind]
     joints = []
     for i, body in enumerate(bodies):
         a, b = (body.name, f"bead {i}" if i else None)
-        at = (0.0, 0.0)
+        at = (0.0, 0.0) if planar else (0.0, 0.0, 0.0)
         distance = math.dist(ends[i], ends[i + 1]) + (length / 4.0 if slack and kind == "rope" else 0.0)
         joints.append(make(name=f"tie {i + 1}", a=a, b=b, anchor_a=at, anchor_b=at, length=distance))
     return scene_of(allowed.space, bodies, [], draw(st.sampled_from(DURATIONS)), joints=tuple(joints))
@@ -150,6 +154,55 @@ def robots(draw: Draw, allowed: Allowed) -> Scene:
             parent, anchor = name, (0.0, 0.0, -length / 2.0)
     ground = plane(allowed.space, "ground", surface)
     return scene_of(allowed.space, bodies, [ground], draw(st.sampled_from(DURATIONS)), joints=tuple(joints))
+
+
+@st.composite
+def arms(draw: Draw, allowed: Allowed) -> Scene:
+    """One to four links on hinges, the first on the world; on each hinge acts something, and a tool may be fixed to the
+    last. What acts is small enough for a step of 1/30 s."""
+    count, length, axis = draw(st.integers(1, 4)), draw(st.sampled_from(LENGTHS)), draw(st.sampled_from((Y, Z)))
+    angle, bend = draw(st.sampled_from(LEANS)), draw(st.sampled_from(BENDS))
+    ends = _ends((0.0, 0.0), [angle + i * bend for i in range(count)], length)
+    bodies = [_link(allowed, f"link {i + 1}", ends[i], ends[i + 1], 1.0, 0.0, ends[0]) for i in range(count)]
+    half, joints = length / 2.0, []
+    for i, body in enumerate(bodies):
+        b, at = (f"link {i}", (0.0, 0.0, -half)) if i else (None, (0.0, 0.0, 0.0))
+        acts = draw(_along(allowed, length * length / 3.0, i))
+        made = Hinge(name=f"hinge {i + 1}", a=body.name, b=b, anchor_a=(0.0, 0.0, half), anchor_b=at, axis=axis, **acts)
+        joints.append(made)
+    if "fixed" in allowed.joints and allowed.block and draw(st.booleans()):
+        last: Any = bodies[-1]
+        tool = last.model_copy(update={"name": "tool", "shape": Box(size=(0.25, 0.25, 0.25)), "inertia": None})
+        bodies.append(tool)
+        none = (0.0, 0.0, 0.0)
+        joints.append(Fixed(name="flange", a="tool", b=last.name, anchor_a=none, anchor_b=none))  # type: ignore[arg-type]
+    return scene_of(allowed.space, bodies, [], draw(st.sampled_from(DURATIONS)), joints=tuple(joints))
+
+
+def _along(allowed: Allowed, moment: float, number: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Fields of a hinge about which this much turns, kg m^2: on the first one at least one of what is allowed."""
+    pulls, sizes = [moment * squared(rate) for rate in RATES], st.sampled_from(ANGLES)
+    brakes = [2.0 * ratio * rate * moment for ratio in (0.1, 1.0) for rate in RATES]
+    ramp = sizes.map(lambda to: ((0.0, 0.0), (0.5, to)))
+    kinds: dict[str, st.SearchStrategy[Any]] = {
+        "spring": st.fixed_dictionaries({"stiffness": st.sampled_from(pulls), "rest": sizes}),
+        "damping": st.sampled_from(brakes),
+        "friction": st.sampled_from([moment, 10.0 * moment]),
+        "limits": st.sampled_from([{"low": -size, "high": 2.0 * size} for size in ANGLES if size > 0.0]),
+        "motor": st.one_of(
+            st.fixed_dictionaries(
+                {"kind": st.just("position-motor"), "stiffness": st.sampled_from(pulls), "target": ramp}
+                | {"damping": st.sampled_from(brakes), "most": st.sampled_from((None, 10.0 * moment))}
+            ),
+            st.fixed_dictionaries(
+                {"kind": st.just("velocity-motor"), "damping": st.sampled_from(brakes), "target": ramp}
+            ),
+            st.fixed_dictionaries({"kind": st.just("force-motor"), "target": ramp}),
+        ),
+    }
+    names = sorted(allowed.along)
+    some = st.lists(st.sampled_from(names), min_size=0 if number else 1, max_size=3, unique=True)
+    return some.flatmap(lambda chosen: st.fixed_dictionaries({name: kinds[name] for name in chosen}))
 
 
 # --- of what they are made --------------------------------------------------------------------------------------------
@@ -228,6 +281,8 @@ def arrangements(allowed: Allowed) -> dict[str, st.SearchStrategy[Scene]]:
         found |= {"chain": chains(allowed), "loop": loops(allowed)}
         if allowed.block and {"half-plane", "half-space"} & allowed.boundaries:
             found["robot"] = robots(allowed)
+    if link in allowed.shapes and "hinge" in allowed.joints and allowed.along:
+        found["arm"] = arms(allowed)
     if allowed.round and allowed.joints & {*TIES}:
         found["rope"] = ropes(allowed)
     if allowed.block and link in allowed.shapes and allowed.joints & {*RAILS}:

@@ -26,8 +26,16 @@ STANDING, DEEP = ("tower", "heap", "row", "pyramid", "poised"), ("deep start",)
 COEFFICIENTS = ("friction", "restitution")
 JOINTS: Mapping[Space, tuple[str, ...]] = {
     "planar": ("revolute", "rod", "rope", "prismatic"),
-    "spatial": ("hinge", "ball", "slider"),
+    "spatial": ("hinge", "ball", "slider", "rod", "rope", "fixed"),
 }
+ALONG: Mapping[str, Any] = {
+    "spring": {"stiffness": 1.0},
+    "damping": 1.0,
+    "friction": 1.0,
+    "limits": {"low": -1.0, "high": 1.0},
+    "motor": {"kind": "force-motor", "target": ((0.0, 1.0),)},
+}
+"""By the field of a hinge or slider in space."""
 
 
 def _probe(space: Space, shape: Any, boundary: str, law: str = "") -> Scene:
@@ -41,11 +49,12 @@ def _probe(space: Space, shape: Any, boundary: str, law: str = "") -> Scene:
     return kind.model_validate({"duration": 1.0, "bodies": [body | surface], "boundaries": [wall | surface]})
 
 
-def _jointed(space: Space, kind: str, shape: Any) -> Scene:
+def _jointed(space: Space, kind: str, shape: Any, along: Mapping[str, Any] | None = None) -> Scene:
     """Two bodies of one group, one tied to the world, the other to it."""
     origin = (0.0, 0.0) if space == "planar" else (0.0, 0.0, 0.0)
     more: dict[str, Any] = {"axis": (1.0, *origin[1:])} if kind in ("prismatic", "slider", "hinge") else {}
     more |= {"length": 1.0} if kind in ("rod", "rope") else {}
+    more |= along or {}
     at = origin if "length" in more else (*origin[:-1], 1.0)
     bodies = [
         {"name": f"body {i}", "shape": shape, "mass": 1.0, "position": (*origin[:-1], -float(i)), "group": 1}
@@ -70,7 +79,8 @@ def _on_fixed(space: Space, shape: Any) -> Scene:
 
 
 def probes() -> dict[str, Scene]:
-    """Feature -> scene; features are `space shape`, `space boundary`, `space joint`, `space law` and `space fixed`."""
+    """Feature -> scene; features are `space shape`, `space boundary`, `space joint`, `space law`, `space base` (what is
+    fixed) and `spatial along FIELD`."""
     found: dict[str, Scene] = {}
     shapes: dict[Space, Mapping[str, Any]] = {"planar": PLANAR_SHAPES, "spatial": EXAMPLES}
     for space, kinds in shapes.items():
@@ -83,7 +93,9 @@ def probes() -> dict[str, Scene]:
         }
         found |= {f"{space} {kind}": _jointed(space, kind, ball) for kind in JOINTS[space]}
         found |= {f"{space} {law}": _probe(space, ball, ground, law) for law in COEFFICIENTS}
-        found[f"{space} fixed"] = _on_fixed(space, ball)
+        found[f"{space} base"] = _on_fixed(space, ball)
+    sphere = EXAMPLES["sphere"]
+    found |= {f"spatial along {name}": _jointed("spatial", "hinge", sphere, {name: of}) for name, of in ALONG.items()}
     return found
 
 
@@ -98,7 +110,8 @@ def allowed_by(taken: Collection[str], space: Space) -> Allowed:
         joints=frozenset(own & {*JOINTS[space]}),
         friction="friction" in own,
         restitution="restitution" in own,
-        fixed="fixed" in own,
+        along=frozenset(name for name in ALONG if f"along {name}" in own),
+        fixed="base" in own,
     )
 
 

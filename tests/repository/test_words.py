@@ -93,6 +93,7 @@ STAYS: dict[str, dict[str, str]] = {
         "ConvexHull": "scipy's name",
         "convex_hull": "Rapier's name",
         "contactStiffness": "pybullet's name",
+        "setSpringStiffness": "DART's name",
         "jnt_stiffness": "MuJoCo's name",
         "tendon_stiffness": "MuJoCo's name",
         "add_task": "rich's name",

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from scenarios.catalogue import FAMILIES
+from scenarios.joint_forces import JointWorks, driven_joints
 from scenarios.scenario import Family, ParameterError, Scenario, Value
-from scenarios.scene import PlanarScene, planar_start, spatial_start
+from scenarios.scene import PlanarScene, SpatialScene, planar_start, spatial_start
 from tests.effort import few
 from tests.suite import SUITE
 from validation.metrics import METRICS, measure
-from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
+from validation.records.trajectory import Internals, PlanarTrajectory, SpatialTrajectory, Trajectory, first_not_finite
 
 OUTSIDE = [family.scenario() for family in FAMILIES.values() if not family.canonical]
 ALL = SUITE + OUTSIDE
@@ -46,9 +47,22 @@ def exact_motion(scenario: Scenario, longest: float) -> Trajectory:
     spin = 2.0 * product(rate_q, q * np.array([1.0, -1.0, -1.0, -1.0]))[..., 1:]  # q' = w q / 2
     if start == 0.0:
         spin[0] = spatial_start(scenario.scene)[3]
-    return SpatialTrajectory(
-        position=at[..., :3], orientation=q, velocity=np.ascontiguousarray(rate[..., :3]), spin=spin, **common
-    )
+    state = {
+        "position": at[..., :3],
+        "orientation": q,
+        "velocity": np.ascontiguousarray(rate[..., :3]),
+        "spin": spin,
+    }
+    return SpatialTrajectory(**state, internals=works_at_joints(scenario.scene, time, state), **common)
+
+
+def works_at_joints(scene: SpatialScene, time: np.ndarray, state: dict[str, np.ndarray]) -> Internals | None:
+    """What motors, damping and friction of joints do, as the process of an engine sums it."""
+    if not driven_joints(scene):
+        return None
+    works = JointWorks(scene, 0.0)
+    given, lost = np.cumsum([works.until(*row) for row in zip(time.tolist(), *state.values())], axis=0).T
+    return Internals(actuators=given.copy(), passive=lost.copy())
 
 
 def start_rate(scenario: Scenario) -> np.ndarray:

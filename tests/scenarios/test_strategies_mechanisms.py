@@ -27,11 +27,12 @@ SPACE = Allowed(
     space="spatial",
     shapes=frozenset({"box", "sphere", "capsule"}),
     boundaries=frozenset({"half-space"}),
-    joints=frozenset({"ball", "hinge", "slider"}),
+    joints=frozenset({"ball", "hinge", "slider", "rod", "rope", "fixed"}),
+    along=frozenset({"spring", "damping", "friction", "limits", "motor"}),
 )
 NAMES = {
     "planar": ("chain", "loop", "robot", "rope", "cart", "robots"),
-    "spatial": ("chain", "loop", "robot", "cart", "robots"),
+    "spatial": ("chain", "loop", "robot", "rope", "cart", "robots", "arm"),
 }
 EACH = [pytest.param(one, name, id=f"{one.space} {name}") for one in (PLANE, SPACE) for name in NAMES[one.space]]
 SMALL = settings(max_examples=tries(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,7 +82,7 @@ def test_joints_are_met_and_nothing_pulls_them_apart_or_overlaps(allowed, name, 
 @pytest.mark.parametrize(("allowed", "name"), EACH)
 def test_shrinks_to_few_bodies_of_1_kg_at_rest(allowed, name):
     scene = hypothesis.find(drawn(allowed, name), lambda scene: True, settings=SEARCH, random=Random(1))
-    most = {"chain": 2, "loop": 5, "robot": 5, "rope": 1, "cart": 1, "robots": 3}[name]
+    most = {"chain": 2, "loop": 5, "robot": 5, "rope": 1, "cart": 1, "robots": 3, "arm": 1}[name]
     assert len(scene.bodies) <= most
     assert {body.mass for body in scene.bodies} == {1.0}
     assert not any(np.any(body.velocity) or np.any(body.spin) for body in scene.bodies)

@@ -30,6 +30,13 @@ FORCES = _named("""
 JOINTS = _named("joints joints.b joints.collide")
 HINGES = _named("revolute prismatic ball hinge slider")
 TIES = _named("rod rope")
+DRIVES = _named("""
+    joints.start joints.spring joints.spring.rest joints.damping
+    joints.motor position-motor velocity-motor force-motor joints.motor.damping joints.motor.most
+""")
+"""Springs, damping and motors of joints, which every engine that takes springs can have as forces on the bodies."""
+LIMITS = _named("joints.limits")
+FRICTION_OF_JOINTS = _named("joints.friction")
 COMPOUND = _named("""
     compound bodies.shape.pieces.position bodies.shape.pieces.angle bodies.shape.pieces.orientation
 """)

@@ -4,6 +4,9 @@ Forces of a model that a scene does not have are summed by the engine's process 
 (`Internals`): what springs and rotors store is part of the energy, and the work of actuators, damping, friction, limits
 and equalities is taken off, so that what is left keeps its value but for contacts.
 
+So are the works of motors, damping and friction at the joints of a scene, by the scene's own laws; springs there are
+part of the energy.
+
 A steady couple in the plane, thrusters whose forces on a body sum to 0, has an energy too: minus its torque times the
 angle that the body has turned by.
 """
@@ -19,8 +22,10 @@ from scenarios.boundaries import HalfSpace
 from scenarios.contact import stiffness
 from scenarios.forces import is_driven, spring_energy
 from scenarios.geometry import solid
+from scenarios.joint_forces import driven_joints, joint_energy
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
+from validation.metrics.joint_limits import value_of
 from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation, free, free_inertia, free_mass, length, shared
 from validation.metrics.proximity import proximities
@@ -48,10 +53,30 @@ def energy(o: Observation) -> Array:
         total = total + np.array([spring_energy(o.scene, t, *pose) for t, pose in zip(o.time.tolist(), _poses(o))])
     if o.scene.contact.compliant is not None:
         total = total + elastic_energy(o)
+    total = total + energy_of_joints(o)
     driven = couples(o)
     if driven is not None and isinstance(o.trajectory, PlanarTrajectory):
         total = total - mul(o.trajectory.angle - o.trajectory.angle[0], driven)
     return total if summed is None else total + summed.stored - summed.given
+
+
+@shared
+def energy_of_joints(o: Observation) -> Array:
+    """(S,) J: in the springs of joints, less the work that motors, damping and friction there have done."""
+    joints = driven_joints(o.scene)
+    if not joints:
+        return np.zeros(len(o.time))
+    value = np.stack([np.broadcast_to(value_of(o, joint, joint.start), o.time.shape) for joint in joints], axis=-1)
+    work = work_at_joints(o)
+    return np.asarray(joint_energy(joints, value) - (0.0 if work is None else work))
+
+
+def work_at_joints(o: Observation) -> Array | None:
+    """(S,) J, of motors, damping and friction since the start; None where the engine's process has not summed it."""
+    internals = o.trajectory.internals
+    if internals is None or internals.actuators is None or internals.passive is None or not driven_joints(o.scene):
+        return None
+    return internals.actuators + internals.passive
 
 
 class SumsOfModel(NamedTuple):
@@ -104,6 +129,9 @@ def is_worked_on(o: Observation) -> bool:
     nor the engine's process."""
     native = getattr(o.scene, "native", None)
     if native is not None and native.sums and sums_of_model(o) is None:
+        return True
+    worked = any(joint.motor or joint.damping or joint.friction for joint in driven_joints(o.scene))
+    if worked and work_at_joints(o) is None:
         return True
     return is_driven(o.scene) or (bool(o.scene.thrusters) and couples(o) is None)
 

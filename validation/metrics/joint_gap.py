@@ -14,9 +14,9 @@ from validation.records.trajectory import PlanarTrajectory
 def joint_gap(o: Observation) -> float | None:
     """Largest distance over time by which any joint is apart.
 
-    Revolute, ball, hinge: between the two anchors. Prismatic, slider: of b's anchor from the line along which it may
-    move. Rod: | |d| - length |. Rope: what it is longer than its length. Track: from the nearest point of the curve.
-    What bodies turn that must not is not in it.
+    Revolute, ball, hinge, fixed: between the two anchors. Prismatic, slider: of b's anchor from the line along which
+    it may move. Rod: | |d| - length |. Rope: what it is longer than its length. Track: from the nearest point of the
+    curve. What bodies turn that must not is not in it.
     """
     if not o.scene.joints:
         return None
@@ -30,7 +30,7 @@ def gap_of(o: Observation, joint: Any) -> Array:
     apart = anchor(o, joint.b, joint.anchor_b) - anchor(o, joint.a, joint.anchor_a)
     distance = length(apart)
     match joint.kind:
-        case "revolute" | "ball" | "hinge":
+        case "revolute" | "ball" | "hinge" | "fixed":
             return distance
         case "prismatic" | "slider":
             ahead = tuple(p + e for p, e in zip(joint.anchor_a, joint.axis))

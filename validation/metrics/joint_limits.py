@@ -1,14 +1,15 @@
-"""How far the joints of a model go beyond their limits, by the poses of the bodies that they tie.
+"""How far joints go beyond their limits, by the poses of the bodies that they tie.
 
-The engine says where a joint is at the start; how far it has gone since then is measured.
+Of a model the engine says where a joint is at the start; how far it has gone since then is measured.
 """
 
 import numpy as np
 
 from reference_engine import elementary
 from reference_engine.dense import cross, norm
+from scenarios.joints import AxialJoint
 from scenarios.native import JointLimit
-from scenarios.scene import Hinge, Slider
+from scenarios.scene import Hinge, JointLimits, Slider
 from validation.metrics.axes import to_body_axes
 from validation.metrics.joint_gap import anchor
 from validation.metrics.metric import Metric, Sentence
@@ -19,29 +20,32 @@ WORLD = np.array((1.0, 0.0, 0.0, 0.0))
 
 
 def limit_excess_angle(o: Observation) -> float | None:
-    """Largest angle over time by which any hinge of a model is beyond its limits."""
+    """Largest angle over time by which any hinge is beyond its limits."""
     return _excess(o, Hinge)
 
 
 def limit_excess_travel(o: Observation) -> float | None:
-    """Largest distance over time by which any slider of a model is beyond its limits."""
+    """Largest distance over time by which any slider is beyond its limits."""
     return _excess(o, Slider)
 
 
 def _excess(o: Observation, kind: type[Hinge | Slider]) -> float | None:
     native = getattr(o.scene, "native", None)
-    if native is None:
-        return None
     joints = {joint.name: joint for joint in o.scene.joints if isinstance(joint, kind)}
-    found = [_beyond(one, value_of(o, joints[one.joint], one.start)) for one in native.limits if one.joint in joints]
+    limits: list[tuple[Hinge | Slider, float, JointLimit | JointLimits]] = [
+        (joint, joint.start, joint.limits) for joint in joints.values() if joint.limits is not None
+    ]
+    if native is not None:
+        limits += [(joints[one.joint], one.start, one) for one in native.limits if one.joint in joints]
+    found = [_beyond(limit, value_of(o, joint, start)) for joint, start, limit in limits]
     return float(np.max([beyond.max() for beyond in found])) if found else None
 
 
-def _beyond(limit: JointLimit, value: Array) -> Array:
+def _beyond(limit: JointLimit | JointLimits, value: Array) -> Array:
     return np.maximum(0.0, np.maximum(limit.low - value, value - limit.high))
 
 
-def value_of(o: Observation, joint: Hinge | Slider, start: float) -> Array:
+def value_of(o: Observation, joint: AxialJoint, start: float) -> Array:
     """(S,) rad or m, where a hinge or slider is; `start`: where it is at the first sample."""
     axis = np.array(joint.axis) / norm(np.array(joint.axis))
     q = _orientation(o, joint.a)

@@ -32,7 +32,7 @@ from validation.metrics.proximity import proximities, rates
 
 MOST = 50  # bodies: the time grows with the cube
 EDGES = 8
-FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge"})
+FIXES_ANGLE = frozenset({"prismatic", "slider", "hinge", "fixed"})
 NEAR = 0.03  # of the least width: solvers leave bodies that rest apart by less, beside what the engine declares
 
 

@@ -146,6 +146,8 @@ def rates_of(scene: Scene, joint: Any, column: Mapping[str, int], width: int) ->
         far = math.hypot(*apart)
         slack = joint.kind == "rope" and far < joint.length * (1.0 - TAUT)
         return [] if slack or far == 0.0 else [parting(apart / far, at_a)]
+    if joint.kind == "fixed":
+        return [parting(axis, at_a) for axis in axes] + [turning(axis) for axis in axes]
     if joint.kind in ("revolute", "ball"):
         return [parting(axis, at_a) for axis in axes]
     along = mul(rotation_matrix(orientation[index[joint.a]]), vector_in_space(joint.axis))

@@ -1,7 +1,7 @@
 """Small scenes whose motion everybody knows, for the conformance test: a stroke of mechanics each.
 
 Contact: a box that slides to rest, one that lies, a ball that bounces, a stack. Joints: one of each kind that swings
-as a pendulum or slides down a line.
+as a pendulum or slides down a line, and one with each thing that may act along it.
 """
 
 import math
@@ -20,6 +20,7 @@ FALL_SPEED, RESTITUTION = 4.0, 0.5  # of the ball that bounces, m/s
 LENGTH, RADIUS = 1.0, 0.2  # m, of a pendulum and of its bob
 SLOPE = 0.5  # rad, of what slides on a joint
 BOX = {"kind": "polygon", "vertices": [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]]}
+BOB: dict[str, Any] = {"name": "bob", "shape": {"kind": "sphere", "radius": RADIUS}, "mass": 2.0}
 GROUND = {"kind": "half-plane", "name": "ground", "friction": FRICTION}
 
 
@@ -83,6 +84,39 @@ def known_motions(dt: float) -> dict[str, Known]:
         found[kind] = Known(
             _jointed(kind, in_plane, axis), (x, height) if in_plane else (x, 0.0, height), order, remedy
         )
+    found |= _in_space(order)
+    return found
+
+
+def _in_space(order: float) -> dict[str, Known]:
+    """Rods, ropes and fixed joints, and what acts along hinges and sliders, in space."""
+    found: dict[str, Known] = {}
+    slider: dict[str, Any] = {"kind": "slider", "name": "slider", "a": "bob", "axis": [1.0, 0.0, 0.0]}
+    slider |= {"anchor_a": [0, 0, 0], "anchor_b": [0, 0, 0]}
+    x, height = _swung(0.0)
+    for kind in ("rod", "rope"):
+        tie = {"kind": kind, "name": kind, "a": "bob", "anchor_a": [0, 0, 0], "anchor_b": [0, 0, 0], "length": LENGTH}
+        scene = spatial([BOB | {"position": [LENGTH, 0, 0]}], joints=[tie])
+        found[f"{kind} in space"] = Known(scene, (x, 0.0, height), order, "its length is between the two anchors, m")
+    fixed = {"kind": "fixed", "name": "fixed", "a": "bob", "anchor_a": [-LENGTH, 0, 0], "anchor_b": [0, 0, 0]}
+    scene = spatial([BOB | {"position": [LENGTH, 0, 0]}], joints=[fixed])
+    found["fixed"] = Known(scene, (LENGTH, 0.0, 0.0), 0.01, "a fixed joint lets nothing turn")
+    w, push = 4.0, 2.0  # rad/s; m/s^2
+    spring: dict[str, Any] = {"spring": {"stiffness": 2.0 * w * w, "rest": 0.5}}
+    motor: dict[str, Any] = {"motor": {"kind": "force-motor", "target": [[0.0, 2.0 * push]]}}
+    servo: dict[str, Any] = {"motor": {"kind": "velocity-motor", "damping": 2.0 * w, "target": [[0.0, 1.0]]}}
+    acts: dict[str, tuple[dict[str, Any], float]] = {
+        "spring of a slider": (spring, 0.5 - 0.5 * math.cos(w * DURATION)),
+        "damping of a slider": ({"damping": 2.0 * w, **motor}, push / w * (DURATION - (1.0 - math.exp(-w)) / w)),
+        "force motor": (motor, 0.5 * push * DURATION**2),
+        "velocity motor": (servo, DURATION - (1.0 - math.exp(-w)) / w),
+        "limits of a slider": ({"limits": {"low": -0.2, "high": 0.4}, **motor}, 0.4),
+        "friction of a slider": ({"friction": 2.0 * push, "motor": {**motor["motor"], "target": [[0, push]]}}, 0.0),
+    }
+    for name, (along, far) in acts.items():
+        scene = spatial([BOB], joints=[slider | along])
+        remedy = "the coordinate is how far a has gone against b along the axis, and what acts on b is the opposite"
+        found[name] = Known(scene, (far, 0.0, 0.0), order, remedy)
     return found
 
 

@@ -15,6 +15,7 @@ from scenarios import mass
 from scenarios.catalogue.shared.poses import start_pose
 from scenarios.contact import curvature, deepest, stiffness
 from scenarios.forces import is_driven, spring_energy
+from scenarios.joint_forces import driven_joints, joint_energy
 from scenarios.scenario import Noise, Scenario
 from scenarios.scene import HalfSpace, Scene, SpatialScene, Sphere, inertias, masses
 from scenarios.truth import Invariant, Truth
@@ -96,6 +97,8 @@ def energy_scale(scene: Scene) -> float:
     m, inertia = masses(scene)[free], inertias(scene)[free]
     bodies = [scene.bodies[i] for i in free]
     stored = spring_energy(scene, 0.0, *start_pose(scene)) + pressed_energy(scene)
+    driven = driven_joints(scene)
+    stored += float(joint_energy(driven, np.array([joint.start for joint in driven])))
     for body, m_i, I_i in zip(bodies, m, inertia):
         # The largest moment bounds the spin's energy, whatever the orientation.
         stored += 0.5 * float(m_i) * float(np.sum(np.square(body.velocity)))

@@ -80,6 +80,14 @@ def scenes() -> list[Scene]:
                                 {"kind": "hollow-sphere", "name": "ball", "radius": 99.0}]),
         spatial({}, joints=[joint("ball", zero3)]),
         *(spatial({}, joints=[joint(kind, zero3, axis=[1, 0, 0])]) for kind in ("hinge", "slider")),
+        spatial({}, joints=[joint("fixed", zero3)]),
+        spatial({}, joints=[joint("hinge", zero3, axis=[1, 0, 0], start=1.0, damping=1.0)]),
+        spatial({}, joints=[joint("hinge", zero3, axis=[1, 0, 0], friction=1.0)]),
+        spatial({}, joints=[joint("hinge", zero3, axis=[1, 0, 0], limits={"low": -1.0, "high": 1.0})]),
+        spatial({}, joints=[joint("hinge", zero3, axis=[1, 0, 0], spring={"stiffness": 1.0, "rest": 1.0})]),
+        *(spatial({}, joints=[joint("slider", zero3, axis=[1, 0, 0], motor={"target": [[0, 1]], "most": 1.0, **motor})])
+          for motor in ({"kind": "position-motor", "stiffness": 1.0, "damping": 1.0}, {"kind": "force-motor"},
+                        {"kind": "velocity-motor", "damping": 1.0})),
         parse_scene({
             "dimension": 3, "duration": 1.0,
             "bodies": [{"name": "one", "shape": SPHERE, "mass": 1.0, "material": "steel", "contact_radius": 0.5}],

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import dartpy
@@ -30,6 +30,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from reference_engine.array_types import Array
+from scenarios.joint_forces import Element
+from scenarios.joints import AxialJoint
 from scenarios.scene import Scene
 from validation.engines.dart.queries import QUERIES, distances
 from validation.engines.engine import DeclinedError, Setting, Settings, SteppingEngine, Value, able
@@ -45,7 +47,17 @@ from validation.engines.shared.joint_tree import (
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
-from validation.engines.takes import COMPOUND, HINGES, JOINTS, PLANAR, SOLVER, SPATIAL
+from validation.engines.takes import (
+    COMPOUND,
+    DRIVES,
+    FRICTION_OF_JOINTS,
+    HINGES,
+    JOINTS,
+    LIMITS,
+    PLANAR,
+    SOLVER,
+    SPATIAL,
+)
 from validation.records.queries import Answers, Poses
 
 dynamics, collision = dartpy.dynamics, dartpy.collision
@@ -67,6 +79,7 @@ MESH = "dartpy makes meshes from files alone"
 TAKES = (
     PLANAR | SPATIAL | SOLVER | COMPOUND | JOINTS | HINGES | {"restitution", "concave-polygon", "capsule", "cylinder"}
 )
+TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
 BECAUSE = {
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
@@ -156,6 +169,9 @@ class DartWorld(MaximalWorld):
             self.set_body_state(i, *(part[i] for part in self.in_space))
         self._set_coordinates(*self.start)
 
+    def own_elements(self, joint: AxialJoint) -> Collection[Element]:
+        return ("spring", "damping")
+
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
@@ -188,6 +204,7 @@ class DartWorld(MaximalWorld):
             joint.setTransformFromChildBodyNode(_pose(link.anchor, np.eye(3)))
             if link.axis is not None:
                 joint.setAxis(link.axis)
+                _set_along(joint, link)
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
             for k, piece in enumerate(spatial_pieces(body.shape, 0)):
@@ -201,6 +218,8 @@ class DartWorld(MaximalWorld):
         given = () if above is None else (above,)
         if link.joint is None:
             return skeleton.createFreeJointAndBodyNodePair(*given)
+        if link.is_fixed:
+            return skeleton.createWeldJointAndBodyNodePair(*given)
         if link.slides:
             return skeleton.createPrismaticJointAndBodyNodePair(*given)
         if link.axis is None:
@@ -243,7 +262,7 @@ class DartWorld(MaximalWorld):
         """Of the bodies that hang on joints, whose pose and motion against their parents they are."""
         orientation = (state_in_space(*state) if self.planar else state)[1]
         for link in self._links:
-            if link.joint is None:
+            if link.joint is None or link.is_fixed:
                 continue
             joint, (coordinates, rate) = self._joints[link.body], link_state(self.scene, link, *state)
             if not link.slides:
@@ -319,6 +338,23 @@ class DartWorld(MaximalWorld):
                 for c in self._world.getLastCollisionResult().getContacts()
             ]
         )  # fmt: skip
+
+
+def _set_along(made: Any, link: Link) -> None:
+    """What acts along a hinge or slider but its motor."""
+    joint: Any = link.joint
+    if not getattr(joint, "is_driven", False):
+        return
+    if joint.spring is not None:
+        made.setSpringStiffness(0, joint.spring.stiffness)
+        made.setRestPosition(0, link.at(joint.spring.rest))
+    made.setDampingCoefficient(0, joint.damping)
+    made.setCoulombFriction(0, joint.friction)
+    if joint.limits is not None:
+        low, high = sorted(map(link.at, (joint.limits.low, joint.limits.high)))
+        made.setPositionLowerLimit(0, low)
+        made.setPositionUpperLimit(0, high)
+        made.setLimitEnforcement(True)
 
 
 def _member(shape: Any) -> int:

@@ -25,15 +25,17 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
+from scenarios.joint_forces import ELEMENTS, Element, target_of
+from scenarios.joints import AxialJoint
 from scenarios.native import Model
-from scenarios.scene import Scene, SpatialScene
+from scenarios.scene import PositionMotor, Scene, SpatialScene
 from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.description import describe
@@ -56,15 +58,29 @@ from validation.engines.mujoco.reading import (
 from validation.engines.mujoco.separation import SweptWorld
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import rotation_matrix, vector_in_space, wrenches_in_space
+from validation.engines.shared.embedding import rotation_matrix, vector_in_space
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.shared.quaternions import rotated
-from validation.engines.takes import COMPLIANT, COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.takes import (
+    COMPLIANT,
+    COMPOUND,
+    DRIVES,
+    FRICTION_OF_JOINTS,
+    HINGES,
+    JOINTS,
+    LIMITS,
+    PLANAR,
+    SHAPES,
+    SOLVER,
+    SPATIAL,
+    TIES,
+    WALLS,
+)
 from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | TIES
-TAKES |= {"concave-polygon", "rolling-resistance"}
+TAKES |= {"concave-polygon", "rolling-resistance", "fixed"} | DRIVES | LIMITS | FRICTION_OF_JOINTS
 BECAUSE = {
     "restitution": "MuJoCo has no coefficient of restitution",
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
@@ -233,14 +249,23 @@ class World(recorder.SceneWorld):
              start_turn(scene, link) if self.planar and link.slides else None)
             for link, q in zip(self.layout.links, self.layout.link_q)
         ]  # fmt: skip
+        self._motors = [
+            (k, link, motor) for k, (link, motor) in enumerate(self.layout.motors)
+        ]  # by their numbers as actuators
         self._hung_ids = [number for _, number, *_ in self._hung]
         self._link_rows = np.zeros((len(self._hung), LINK_WIDTH))
         self._link_velocities = [row[7:] for row in self._link_rows]
         self.set_state(*self.start)
 
+    def own_elements(self, joint: AxialJoint) -> Collection[Element]:
+        return ELEMENTS
+
     def step(self, *, watched: bool) -> None:
         if self.has_forces:
             self._apply_forces()
+        for number, link, motor in self._motors:
+            target = target_of(motor, self.steps * self.dt)
+            self.data.ctrl[number] = link.at(target) if isinstance(motor, PositionMotor) else link.sign * target
         if self._applied:
             self.data.xfrc_applied += self._extra
         mujoco.mj_step(self.model, self.data)
@@ -253,7 +278,7 @@ class World(recorder.SceneWorld):
         data, layout = self.data, self.layout
         state = [part[0] for part in self.decode(self._bytes() + self._links(), 1)]
         bodies, numbers = list(layout.body_id), list(layout.body_id.values())
-        force, torque = wrenches_in_space(self.scene, data.time, *state)
+        force, torque = self.wrenches(data.time, *state)
         data.xfrc_applied[numbers, :3], data.xfrc_applied[numbers, 3:] = force[bodies], torque[bodies]
 
     def finish(self, motion: Trajectory) -> None:
@@ -312,6 +337,7 @@ class World(recorder.SceneWorld):
         data, layout = self.data, self.layout
         mujoco.mj_resetData(self.model, data)  # warnings and what the solver starts from too
         data.time, self.steps = time, round(time / self.dt)
+        self.restart_joints()
         for i, q, v in zip(layout.roots, layout.root_q, layout.root_v):
             if self.planar:
                 data.qpos[q], data.qvel[v] = state[0][i], state[1][i]

@@ -14,10 +14,20 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios.contact import contact_radius
-from scenarios.scene import PlanarScene, Rod, Rope, Scene, colliding_pairs, masses
+from scenarios.scene import (
+    ForceMotor,
+    PlanarScene,
+    PositionMotor,
+    Scene,
+    VelocityMotor,
+    colliding_pairs,
+    masses,
+)
 from validation.engines.engine import Settings
 from validation.engines.shared import embedding
 from validation.engines.shared.joint_tree import (
+    RODS,
+    ROPES,
     Joint,
     Link,
     frame_at_zero,
@@ -70,7 +80,9 @@ def write_model(scene: Scene, dt: float, settings: Settings, release: Release) -
         _add(root, part) for part in ("worldbody", "asset", "contact", "tendon", "equality")
     )
     links, loops = joint_forest(scene)
-    nodes = _add_bodies(world, scene, links)
+    nodes = _add_bodies(world, scene, links, settings)
+    if any(getattr(link.joint, "motor", None) is not None for link in links):
+        _add_motors(_add(root, "actuator"), links)
     laws = _ContactLaws(default, contact, scene, dt, settings)
     bodies: tuple[Any, ...] = scene.bodies
     for i, body in enumerate(bodies):
@@ -78,7 +90,7 @@ def write_model(scene: Scene, dt: float, settings: Settings, release: Release) -
     for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
         laws.add_geoms(world, j, _boundary_geoms(boundary, settings))
     laws.close()
-    ties = [*loops, *(j for j in scene.joints if isinstance(j, (Rod, Rope)) and is_effective(scene, j))]
+    ties = [*loops, *(j for j in scene.joints if isinstance(j, RODS + ROPES) and is_effective(scene, j))]
     _add_ties(tendon, equality, scene, ties, [*nodes, world], settings)
     return Written(root=root, links=links, geoms=laws.geoms, ties=ties)
 
@@ -125,7 +137,7 @@ def _softness(settings: Settings) -> tuple[list[float], list[float]]:
 # --- bodies and boundaries ----------------------------------------------------------------------------
 
 
-def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
+def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...], settings: Settings) -> list[Any]:
     """Model bodies in the order of the scene's; fixed ones hang on the world without a joint."""
     position, orientation, _, _ = embedding.start_in_space(scene)
     inertia, mass = embedding.inertias_in_space(scene, out_of_plane=1.0), masses(scene)
@@ -150,15 +162,54 @@ def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...]) -> list[Any]:
             assert link.anchor is not None and link.parent_anchor is not None
             pos = link.parent_anchor - embedding.rotation_matrix(turned) @ link.anchor
             node = _add(parent, "body", name=f"b{i}", pos=pos, quat=turned)
-            if link.axis is None:
+            if link.axis is None and not link.is_fixed:
                 _add(node, "joint", type="ball", pos=link.anchor)
             elif link.slides:
-                _add(node, "joint", type="slide", axis=link.axis)
-            else:
-                _add(node, "joint", type="hinge", pos=link.anchor, axis=link.axis)
+                _add(node, "joint", type="slide", axis=link.axis, **_along(link, settings))
+            elif not link.is_fixed:
+                _add(node, "joint", type="hinge", pos=link.anchor, axis=link.axis, **_along(link, settings))
         _add(node, "inertial", pos=np.zeros(3), mass=mass[i], diaginertia=inertia[i])
         nodes[i] = node
     return nodes
+
+
+def _along(link: Link, settings: Settings) -> dict[str, Any]:
+    """What acts along a hinge or slider but its motor; friction and limits are as soft as all other constraints."""
+    joint: Any = link.joint
+    if not getattr(joint, "is_driven", False):
+        return {}
+    solref, solimp = _softness(settings)
+    given: dict[str, Any] = {"name": f"j{link.body}"}
+    if joint.spring is not None:
+        given |= {"stiffness": joint.spring.stiffness, "springref": link.at(joint.spring.rest)}
+    if joint.damping:
+        given["damping"] = joint.damping
+    if joint.friction:
+        given |= {"frictionloss": joint.friction, "solreffriction": solref, "solimpfriction": solimp}
+    if joint.limits is not None:
+        ends = sorted(map(link.at, (joint.limits.low, joint.limits.high)))
+        given |= {"limited": "true", "range": ends, "solreflimit": solref, "solimplimit": solimp}
+    return given
+
+
+def _add_motors(actuator: Any, links: tuple[Link, ...]) -> None:
+    """force = gain control + bias . (1, position, velocity), clamped, in the order of the links."""
+    for link in links:
+        motor: Any = getattr(link.joint, "motor", None)
+        match motor:
+            case PositionMotor():
+                gain, bias = motor.stiffness, (0.0, -motor.stiffness, -motor.damping)
+            case VelocityMotor():
+                gain, bias = motor.damping, (0.0, 0.0, -motor.damping)
+            case ForceMotor():
+                gain, bias = 1.0, (0.0, 0.0, 0.0)
+            case _:
+                continue
+        most = {} if motor.most is None else {"forcelimited": "true", "forcerange": (-motor.most, motor.most)}
+        _add(
+            actuator, "general", joint=f"j{link.body}", gaintype="fixed", gainprm=gain, biastype="affine",
+            biasprm=bias, **most,
+        )  # fmt: skip
 
 
 def _body_geoms(asset: Any, shape: Any, name: str) -> Iterator[dict[str, Any]]:
@@ -292,11 +343,11 @@ def _add_ties(
         for end, name, anchor in (("a", joint.a, joint.anchor_a), ("b", joint.b, joint.anchor_b)):
             sites.append(f"s{number}{end}")
             _add(nodes[index[name]], "site", name=sites[-1], pos=embedding.vector_in_space(anchor))
-        if not isinstance(joint, (Rod, Rope)):
+        if not isinstance(joint, RODS + ROPES):
             _add(equality, "connect", site1=sites[0], site2=sites[1], solref=solref, solimp=solimp)
             continue
         name, limit = f"tendon{tendons}", {}
-        if isinstance(joint, Rope):
+        if isinstance(joint, ROPES):
             limit = {"limited": "true", "range": (0.0, joint.length)}
         else:
             _add(equality, "tendon", name=f"rod{tendons}", tendon1=name, solref=solref, solimp=solimp)

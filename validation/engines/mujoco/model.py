@@ -8,10 +8,11 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Indices
-from scenarios.scene import PlanarScene, Rod, Rope, Scene
+from scenarios.joints import Motor
+from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import Settings
 from validation.engines.mujoco.mjcf import Release, write_model
-from validation.engines.shared.joint_tree import Link
+from validation.engines.shared.joint_tree import RODS, ROPES, Link
 
 CONNECTS_SITES = hasattr(mujoco, "MjSpec") and hasattr(mujoco.MjSpec, "compiler")
 MULTICCD_BY_DEFAULT = hasattr(mujoco.mjtDisableBit, "mjDSBL_MULTICCD")
@@ -36,6 +37,7 @@ class Layout:
     links: tuple[Link, ...]  # those that hang on a joint, parents first
     link_q: tuple[int, ...]  # first coordinate of each link
     link_v: tuple[int, ...]  # first rate of each link
+    motors: tuple[tuple[Link, Motor], ...]  # in the order of the model's actuators
     body_id: dict[int, int]  # free scene body -> model body
     member: Indices  # (G,) the scene's body or boundary of each geom, bodies first
 
@@ -44,8 +46,8 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
     """Model and layout."""
     written = write_model(scene, dt, settings, RELEASE)
     model = mujoco.MjModel.from_xml_string(ElementTree.tostring(written.root, encoding="unicode"))
-    for k, rod in enumerate(joint for joint in written.ties if isinstance(joint, (Rod, Rope))):
-        if isinstance(rod, Rod):  # the equality holds length0 + data[0], and length0 is that of the model at zero
+    for k, rod in enumerate(joint for joint in written.ties if isinstance(joint, RODS + ROPES)):
+        if isinstance(rod, RODS):  # the equality holds length0 + data[0], and length0 is that of the model at zero
             model.eq_data[model.equality(f"rod{k}").id, 0] = rod.length - model.tendon_length0[k]
     return model, _lay_out(model, scene, written.links, written.geoms)
 
@@ -56,7 +58,7 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
 def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]) -> Layout:
     planar = isinstance(scene, PlanarScene)
     body_id = {link.body: model.body(f"b{link.body}").id for link in links}
-    first_joint = {i: int(model.body_jntadr[body_id[i]]) for i in body_id}
+    first_joint = {i: int(model.body_jntadr[body_id[i]]) for i in body_id}  # -1 of a fixed one
     roots = np.array([link.body for link in links if link.joint is None], dtype=np.int64)
     first_q = np.array([model.jnt_qposadr[first_joint[i]] for i in roots], dtype=np.int64)
     first_v = np.array([model.jnt_dofadr[first_joint[i]] for i in roots], dtype=np.int64)
@@ -69,8 +71,14 @@ def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]
         root_q=first_q[:, None] + np.arange(3 if planar else 7),
         root_v=first_v[:, None] + np.arange(3 if planar else 6),
         links=hung,
-        link_q=tuple(int(model.jnt_qposadr[first_joint[link.body]]) for link in hung),
-        link_v=tuple(int(model.jnt_dofadr[first_joint[link.body]]) for link in hung),
+        link_q=tuple(_first(model.jnt_qposadr, first_joint[link.body]) for link in hung),
+        link_v=tuple(_first(model.jnt_dofadr, first_joint[link.body]) for link in hung),
+        motors=tuple((link, motor) for link in hung if (motor := getattr(link.joint, "motor", None)) is not None),
         body_id=body_id,
         member=member,
     )
+
+
+def _first(addresses: Any, joint: int) -> int:
+    """Of a joint's coordinates; 0 of a link that has none."""
+    return 0 if joint < 0 else int(addresses[joint])

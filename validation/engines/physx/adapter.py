@@ -8,6 +8,7 @@ What makes a comparison unfair, and what is done about it (PhysX 5.3 and SAPIEN 
   give every pair its own, the scene is declined.
 - By default an impact below 2 m/s has no restitution (a cradle's last ball is 0.8 m/s off), spins are cut off at
   100 rad/s and fade by 5 % a second, and bodies sleep. Fair has none of these, and more sweeps.
+- SAPIEN's limits of a joint's swing do nothing: what must not turn across the joint's axis is kept by a stiff drive.
 - Bodies joined by a joint never collide: joints that let them are declined.
 - A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
 - Contacts have their normal impulse and not that of friction: what may have friction is reported without one.
@@ -34,10 +35,16 @@ from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine,
 from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
+from validation.engines.shared.maximal_coordinates import (
+    BodyState,
+    MaximalWorld,
+    ends_of_travel,
+    from_x_to,
+    joint_frames,
+)
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import COMPOUND, HINGES, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.takes import COMPOUND, DRIVES, HINGES, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -64,12 +71,16 @@ FREE = {
     "ball": (False, False, False, True, True),
     "hinge": (False, False, False, True, False),
     "slider": (True, False, False, False, False),
+    "fixed": (False, False, False, False, False),
 }
+AS_STIFF_AS_FIXED = (1e9, 1e5)  # N m/rad and N m s/rad: 1e-5 rad under the weight of an arm of 1 kg and 1 m
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
+TAKES |= DRIVES | LIMITS | {"fixed"}
 BECAUSE = {
+    "joints.friction": "SAPIEN has no dry friction of joints",
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
     "compliant": "SAPIEN's materials have no stiffness",
     "joints.collide": "PhysX lets bodies joined by a joint pass through each other, and SAPIEN has no way to change it",
@@ -236,7 +247,12 @@ class PhysXWorld(MaximalWorld):
             made.set_limit_y(-y, y)
             made.set_limit_z(-z, z)
             made.set_limit_twist(-twist, twist)
-            made.set_limit_cone(swing, swing)
+            if getattr(joint, "limits", None) is not None:
+                low, high = ends_of_travel(self.scene, joint)
+                low, high = (low, high) if child is b else (-high, -low)
+                (made.set_limit_x if joint.kind == "slider" else made.set_limit_twist)(low, high)
+            if swing == 0.0:
+                made.set_drive_property_swing(*AS_STIFF_AS_FIXED)
         body.entity.add_component(made)
 
     # --- stepping and reading --------------------------------------------------------------------------

@@ -49,16 +49,30 @@ from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
 from validation.engines.pybullet.world import Built
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
-from validation.engines.shared.embedding import vector_in_space, wrenches_in_space
+from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.quaternions import continued
 from validation.engines.shared.spatial_pieces import facet_settings, spatial_pieces
-from validation.engines.takes import COMPLIANT, COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.engines.takes import (
+    COMPLIANT,
+    COMPOUND,
+    DRIVES,
+    FRICTION_OF_JOINTS,
+    HINGES,
+    JOINTS,
+    LIMITS,
+    PLANAR,
+    SHAPES,
+    SOLVER,
+    SPATIAL,
+    WALLS,
+)
 from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution"}
+TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
 BECAUSE = {
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
@@ -229,7 +243,7 @@ class World(recorder.SceneWorld):
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
         state = [part[0] for part in self._unpacked(self.read(), 1)]  # the sign of a quaternion is by chance
-        force, torque = wrenches_in_space(self.scene, self.steps * self.dt, *state)
+        force, torque = self.wrenches(self.steps * self.dt, *state)
         for i in np.flatnonzero(force.any(axis=1) | torque.any(axis=1)):
             number, link = self.built.addresses[i]
             at, world = self._center(int(i)), pb.WORLD_FRAME
@@ -295,6 +309,7 @@ class World(recorder.SceneWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         self.steps = round(time / self.dt)
+        self.restart_joints()
         for link in self.built.links:
             self.built.set_link_state(link, *state)
         if not self.planar:  # the signs of the next quaternions go on from these

@@ -16,7 +16,7 @@ OUT_OF_PLANE = 1e6  # mass of the slide along z, in masses of what it carries
 BASE = -1  # pybullet's number of a multibody's base
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 Z = np.array([0.0, 0.0, 1.0])
-Kind = Literal["prismatic", "revolute", "spherical"]
+Kind = Literal["prismatic", "revolute", "spherical", "fixed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +119,11 @@ def tree_of(scene: Scene, links: list[Link], mass: Array, orientation: Array) ->
 
 def _segment(scene: Scene, link: Link, parent: int, position: Array, mass: Array, orientation: Array) -> Segment:
     ball = link.axis is None and not isinstance(scene, PlanarScene)
+    turns: Kind = "fixed" if link.is_fixed else "spherical" if ball else "revolute"
     return Segment(
         mass=float(mass[link.body]),
         body=link.body,
-        kind="spherical" if ball else "prismatic" if link.slides else "revolute",
+        kind="prismatic" if link.slides else turns,
         axis=Z if link.axis is None else link.axis,
         parent=parent,
         position=position,

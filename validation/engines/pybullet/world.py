@@ -27,7 +27,12 @@ SHAPES = {
     "cylinder": pb.GEOM_CYLINDER,
     "hull": pb.GEOM_MESH,
 }
-KINDS = {"prismatic": pb.JOINT_PRISMATIC, "revolute": pb.JOINT_REVOLUTE, "spherical": pb.JOINT_SPHERICAL}
+KINDS = {
+    "prismatic": pb.JOINT_PRISMATIC,
+    "revolute": pb.JOINT_REVOLUTE,
+    "spherical": pb.JOINT_SPHERICAL,
+    "fixed": pb.JOINT_FIXED,
+}
 
 
 class Built:
@@ -138,16 +143,34 @@ class Built:
                 still = {"targetPosition": xyzw(UPRIGHT), "positionGain": 0.0, "velocityGain": 0.0}
                 control, zero = pb.POSITION_CONTROL, [0.0, 0.0, 0.0]
                 self._call(pb.setJointMotorControlMultiDof, number, k, control, force=zero, **still)
-            else:
+            elif segment.kind != "fixed":
                 self._call(pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, force=0.0)
         for link in tree.links:
+            self._set_along(link)
+        for link in tree.links:
             self.set_link_state(link, *self._start, moved=False)
+
+    def _set_along(self, link: Link) -> None:
+        """Dry friction of a hinge or slider, which is a brake of that force at most, and its limits."""
+        number, k = self.addresses[link.body]
+        joint: Any = link.joint
+        if not getattr(joint, "is_driven", False):
+            return
+        if joint.friction:
+            self._call(
+                pb.setJointMotorControl2, number, k, pb.VELOCITY_CONTROL, targetVelocity=0.0, force=joint.friction
+            )
+        if joint.limits is not None:
+            low, high = sorted(map(link.at, (joint.limits.low, joint.limits.high)))
+            self._call(pb.changeDynamics, number, k, jointLowerLimit=low, jointUpperLimit=high)
 
     def set_link_state(self, link: Link, *state: Any, moved: bool = True) -> None:
         """Sets a body to its part of a state of the scene; `moved`: also a base that was made where it is."""
         number, k = self.addresses[link.body]
         if link.joint is not None:
             coordinates, rate = link_state(self._scene, link, *state)
+            if link.is_fixed:
+                return
             if link.axis is None:
                 self._call(pb.resetJointStateMultiDof, number, k, xyzw(coordinates), rate.tolist())
             else:

@@ -41,10 +41,10 @@ from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
 from validation.engines.shared.joint_tree import non_colliding_pairs
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, ends_of_travel, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import COMPOUND, HINGES, JOINTS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.engines.takes import COMPOUND, DRIVES, HINGES, JOINTS, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
 from validation.records.queries import Answers, Poses
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
@@ -62,6 +62,7 @@ LOCKED = {
     "ball": Axes.LIN_AXES,
     "hinge": Axes.LOCKED_REVOLUTE_AXES,
     "slider": Axes.LOCKED_PRISMATIC_AXES,
+    "fixed": Axes.LOCKED_FIXED_AXES,
 }
 UNKNOWN = (math.nan, math.nan, math.nan)  # impulse along the normal and the two tangents
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
@@ -69,7 +70,9 @@ QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which sta
 TAKES = (
     PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
 )
+TAKES |= DRIVES | LIMITS | {"fixed"}
 BECAUSE = {
+    "joints.friction": "Rapier has no dry friction of joints",
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
     "rod": "Rapier has no joint that keeps a distance",
     "compliant": "Rapier's contacts have one softness for the whole world",
@@ -249,6 +252,9 @@ class RapierWorld(MaximalWorld):
             builder = builder.local_anchor1(tuple(f.anchor_a.tolist())).local_anchor2(tuple(f.anchor_b.tolist()))
         else:
             builder = rapier.GenericJoint.builder(LOCKED[joint.kind]).local_frame1(ends[0]).local_frame2(ends[1])
+            if getattr(joint, "limits", None) is not None:
+                axis = rapier.JointAxis.LIN_X if joint.kind == "slider" else rapier.JointAxis.ANG_X
+                builder = builder.limits(axis, *ends_of_travel(self.scene, joint))
         made = builder.contacts_enabled(True).build()  # who passes through whom the hooks say
         second = self._anchor if f.b is None else self._handles[f.b]
         self._world.impulse_joints.insert(self._handles[f.a], second, made)

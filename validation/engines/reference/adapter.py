@@ -40,6 +40,7 @@ from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.engines.takes import (
     COMPLIANT,
     COMPOUND,
+    DRIVES,
     HINGES,
     JOINTS,
     PLANAR,
@@ -53,6 +54,10 @@ from validation.engines.takes import (
 from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, Trajectory
 from validation.version import __version__
 
+BECAUSE = {
+    "joints.limits": "the reference engine has no limits of hinges and sliders in space",
+    "joints.friction": "the reference engine has no dry friction of hinges and sliders in space",
+}
 COLLIDING_PIN = "the reference engine lets bodies that a pin holds pass through one another, not so joint {!r}"
 
 OWN = library.Settings()
@@ -79,7 +84,7 @@ SETTINGS = {
     **reference_compliant.SETTINGS,
 }
 TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SHAPES | COMPOUND | WALLS
-TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon"}
+TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon", "fixed"} | DRIVES
 TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
@@ -110,7 +115,7 @@ class Reference:
     version = __version__
     settings = SETTINGS
     profiles = ("default", "fair")
-    takes = TAKES
+    takes, because = TAKES, BECAUSE
     round_off = GAP_ROUND_OFF
     same_bits_everywhere = True  # `tests/repository/test_bits.py`
     relations = (*repeats("one program, one input, one motion; README"), *EXACT)

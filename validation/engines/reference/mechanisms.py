@@ -1,16 +1,27 @@
 """Bodies in space that nothing touches, free or held by joints, for the reference engine: joints by accelerations."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from reference_engine import Coupling, Link, Mechanism, MechanismError, simulate_mechanism
+from reference_engine import Coupling, Distance, Link, Mechanism, MechanismError, simulate_mechanism
 from reference_engine.array_types import Array
 from scenarios.forces import has_applied_forces, spatial_wrenches
-from scenarios.scene import Hinge, Slider, SpatialScene, colliding_pairs, inertias, spatial_start
+from scenarios.joint_forces import JointWorks, JointWrenches, driven_joints
+from scenarios.scene import (
+    Hinge,
+    Slider,
+    SpatialRod,
+    SpatialRope,
+    SpatialScene,
+    colliding_pairs,
+    inertias,
+    spatial_start,
+)
 from validation.engines.engine import Setting, Settings
-from validation.engines.shared.recorder import one_call, regular_sample_times
-from validation.records.trajectory import SpatialTrajectory
+from validation.engines.shared.recorder import one_call, regular_sample_times, step_count
+from validation.records.trajectory import Internals, SpatialTrajectory
 
 SETTINGS = {
     "joint_tolerance": Setting(
@@ -50,35 +61,60 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
         for i, body in enumerate(scene.bodies)
     )
     joints = tuple(
-        Coupling(
-            first=index[joint.a],
-            second=index[joint.b],
-            linear=int(isinstance(joint, Slider)),
-            angular={"ball": 3, "hinge": 1, "slider": 0}[joint.kind],
-            first_point=joint.anchor_a,
-            second_point=joint.anchor_b,
-            axis=joint.axis if isinstance(joint, (Hinge, Slider)) else None,
-            name=joint.name,
-        )
+        _joint(joint, index[joint.a], index[joint.b])
         for joint in scene.joints
         if any(i >= 0 and not scene.bodies[i].fixed for i in (index[joint.a], index[joint.b]))
     )
     return Mechanism(links=links, joints=joints, gravity=scene.gravity, load=load_of(scene))
 
 
+def _joint(joint: Any, first: int, second: int) -> Coupling | Distance:
+    ends: dict[str, Any] = {
+        "first": first,
+        "second": second,
+        "first_point": joint.anchor_a,
+        "second_point": joint.anchor_b,
+        "name": joint.name,
+    }
+    if isinstance(joint, (SpatialRod, SpatialRope)):
+        return Distance(**ends, length=joint.length, rope=isinstance(joint, SpatialRope))
+    return Coupling(
+        **ends,
+        linear=int(isinstance(joint, Slider)),
+        angular={"ball": 3, "hinge": 1, "slider": 0, "fixed": 0}[joint.kind],
+        axis=joint.axis if isinstance(joint, (Hinge, Slider)) else None,
+    )
+
+
 def load_of(scene: SpatialScene) -> Callable[[float, Array, Array, Array], Array] | None:
-    """Time, positions, orientations and twists (B, 6) to what springs, thrusters and damping make, (B, 6)."""
+    """Time, positions, orientations and twists (B, 6) to what springs, thrusters, damping and joints make, (B, 6).
+
+    Angles of joints are counted on from call to call: steps turn none by half a turn.
+    """
+
+    of_joints = JointWrenches(scene)
 
     def load(now: float, position: Array, orientation: Array, twist: Array) -> Array:
-        return np.hstack(spatial_wrenches(scene, now, position, orientation, twist[:, :3], twist[:, 3:]))
+        state = position, orientation, twist[:, :3], twist[:, 3:]
+        wrenches = np.hstack(spatial_wrenches(scene, now, *state))
+        return wrenches + np.hstack(of_joints(now, *state)) if of_joints.joints else wrenches
 
-    return load if has_applied_forces(scene) else None
+    return load if of_joints.joints or has_applied_forces(scene) else None
 
 
 def simulate(scene: SpatialScene, dt: float, settings: Settings) -> SpatialTrajectory:
     """Raises JointError, with the values, rather than go on wrongly."""
+    samples = regular_sample_times(scene, dt)
+    times = np.arange(step_count(scene, dt) + 1) * dt if driven_joints(scene) else samples
     with one_call(scene, dt):
         tolerance = float(settings["joint_tolerance"])
-        motion = simulate_mechanism(mechanism_of(scene), regular_sample_times(scene, dt), tolerance=tolerance)
+        motion = simulate_mechanism(mechanism_of(scene), times, tolerance=tolerance)
     parts = {name: getattr(motion, name) for name in ("time", *SpatialTrajectory.STATE)}
-    return SpatialTrajectory(dt=dt, velocity_lag=0.0, **parts)
+    internals = None
+    if driven_joints(scene):
+        chosen = np.isin(times, samples)
+        works = JointWorks(scene, 0.0)
+        table = np.cumsum([works.until(*row) for row in zip(*parts.values())], axis=0)[chosen]
+        internals = Internals(actuators=table[:, 0].copy(), passive=table[:, 1].copy())
+        parts = {name: np.ascontiguousarray(part[chosen]) for name, part in parts.items()}
+    return SpatialTrajectory(dt=dt, velocity_lag=0.0, internals=internals, **parts)

@@ -13,12 +13,26 @@ import numpy as np
 from reference_engine.array_types import Array
 from scenarios import mass
 from scenarios.joints import AnyJoint
-from scenarios.scene import Ball, Hinge, PlanarScene, Prismatic, Revolute, Rod, Rope, Scene, Slider
+from scenarios.scene import (
+    Ball,
+    Fixed,
+    Hinge,
+    PlanarScene,
+    Prismatic,
+    Revolute,
+    Rod,
+    Rope,
+    Scene,
+    Slider,
+    SpatialRod,
+    SpatialRope,
+)
 from validation.engines.shared import embedding
 from validation.engines.shared.embedding import rotation_matrix, start_in_space, vector_in_space
 
-TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider
-Joint = TreeJoint | Rod | Rope
+TreeJoint = Revolute | Prismatic | Ball | Hinge | Slider | Fixed
+RODS, ROPES = (Rod, SpatialRod), (Rope, SpatialRope)
+Joint = TreeJoint | Rod | Rope | SpatialRod | SpatialRope
 
 START_TOLERANCE = 1e-9  # of the bodies' size, and of the speeds at the anchors: what links cannot represent
 
@@ -32,13 +46,23 @@ class Link:
     joint: TreeJoint | None = None  # None: the body floats freely
     anchor: Array | None = None  # (3,) m, in the body's frame
     parent_anchor: Array | None = None  # (3,) m, where that is at the start, in the parent's frame, or in the world
-    axis: Array | None = None  # (3,) in the body's frame; None: a ball joint
+    axis: Array | None = None  # (3,) in the body's frame; None: a ball joint, or a fixed one
     start: Array | None = None  # (4,) unit quaternion of the body against the parent, or the world, at the start
+    sign: float = 1.0  # of the joint's coordinate, which is a's against b: -1 where the body is b
 
     @property
     def slides(self) -> bool:
         """Along the axis, and does not turn; else it turns about it."""
         return isinstance(self.joint, (Prismatic, Slider))
+
+    @property
+    def is_fixed(self) -> bool:
+        """It neither slides nor turns."""
+        return isinstance(self.joint, Fixed)
+
+    def at(self, coordinate: float) -> float:
+        """Where the link is, counted from 0 at the start, for a coordinate of its joint."""
+        return self.sign * (coordinate - getattr(self.joint, "start", 0.0))
 
 
 def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]:
@@ -80,7 +104,16 @@ def joint_forest(scene: Scene) -> tuple[tuple[Link, ...], tuple[TreeJoint, ...]]
             at = position[child] + turned[child] @ own
             other = at if parent is None else turned[parent].T @ (at - position[parent])
         start = _against_parent(child, parent, orientation)
-        return Link(body=child, parent=parent, joint=joint, anchor=own, parent_anchor=other, axis=axis, start=start)
+        return Link(
+            body=child,
+            parent=parent,
+            joint=joint,
+            anchor=own,
+            parent_anchor=other,
+            axis=axis,
+            start=start,
+            sign=1.0 if child_is_a else -1.0,
+        )
 
     def grow() -> bool:
         """Hang one more body on the world or on a body that hangs already."""
@@ -143,13 +176,15 @@ def link_state(scene: Scene, link: Link, *state: Array) -> tuple[Array, Array]:
     """Coordinate and rate of a link that hangs on a joint, of a state of the scene: pose and twist, or position,
     orientation, velocity and spin.
 
-    One number each, m and m/s or rad and rad/s; of a ball the quaternion (w, x, y, z) from the start and the spin
-    against the parent, rad/s in the link's axes. A planar hinge is at the difference of the bodies' angles; all others
-    are at 0 at the start, exactly.
+    One number each, m and m/s or rad and rad/s; none of a fixed one; of a ball the quaternion (w, x, y, z) from the
+    start and the spin against the parent, rad/s in the link's axes. A planar hinge is at the difference of the bodies'
+    angles; all others are at 0 at the start, exactly.
     """
     planar, parent = isinstance(scene, PlanarScene), link.parent
     in_space = embedding.state_in_space(*state) if planar else state
     _, orientation, _, spin = in_space
+    if link.is_fixed:
+        return np.zeros(0), np.zeros(0)
     if link.slides:
         coordinates, speed = _slid(link, *in_space)
         return np.array([coordinates - _slid(link, *start_in_space(scene))[0]]), np.array([speed])
@@ -208,6 +243,8 @@ def start_fault(scene: Scene) -> str | None:
         (point_a, move_a, turn_a, size_a), (point_b, move_b, turn_b, size_b) = ends
         size = max(size_a, size_b)
         ahead, parting, across = point_b - point_a, move_b - move_a, np.zeros(3)
+        if isinstance(joint, Fixed):
+            across = turn_b - turn_a
         if isinstance(joint, (Hinge, Slider, Prismatic)):
             axis = rotation_matrix(orientation[index[joint.a]]) @ vector_in_space(joint.axis)
             axis /= np.linalg.norm(axis)
@@ -225,5 +262,6 @@ def start_fault(scene: Scene) -> str | None:
             return f"joint {joint.name!r} starts with its anchors parting at {pull:.3g} m/s; a link cannot"
         if size * (twist := float(np.linalg.norm(across))) > START_TOLERANCE * speed:
             how, what = ("across its axis", "hinge") if isinstance(joint, Hinge) else ("against itself", "slider")
+            what = "fixed joint" if isinstance(joint, Fixed) else what
             return f"joint {joint.name!r} starts turning at {twist:.3g} rad/s {how}; a {what} cannot"
     return None

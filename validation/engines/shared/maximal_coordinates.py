@@ -65,7 +65,7 @@ class MaximalWorld(SceneWorld):
             self.read()
         if self.has_forces:
             state = [part[0] for part in self.decode(self._last_read, 1)]
-            force, torque = embedding.wrenches_in_space(self.scene, self.steps * self.dt, *state)
+            force, torque = self.wrenches(self.steps * self.dt, *state)
             for i in self.free:
                 more, turn = self._extra.get(i, (0.0, 0.0))
                 self.apply_wrench(i, force[i] + more, torque[i] + turn)
@@ -101,6 +101,7 @@ class MaximalWorld(SceneWorld):
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         parts = [np.asarray(part, np.float64) for part in state]
         self._begin_turns(parts)
+        self.restart_joints()
         self.steps = round(time / self.dt)
         for i in self.free:
             self.set_body_state(i, *(part[i] for part in (embedding.state_in_space(*parts) if self.planar else parts)))
@@ -158,6 +159,25 @@ def joint_frames(scene: Scene, joint: Any) -> JointFrames:
     other = identity if b is None else orientation[b]
     anchors = embedding.vector_in_space(joint.anchor_a), embedding.vector_in_space(joint.anchor_b)
     return JointFrames(a, b, *anchors, own, embedding.quaternion_product(embedding.conjugate(other), world))
+
+
+def ends_of_travel(scene: Scene, joint: Any) -> tuple[float, float]:
+    """Limits of a hinge or slider, rad or m, of b's frame against a's, along their x: a hinge is there at 0 at the
+    start, a slider as far as its anchors are apart."""
+    low, high = (joint.start - end for end in (joint.limits.high, joint.limits.low))
+    if joint.kind == "hinge":
+        return low, high
+    index = {body.name: i for i, body in enumerate(scene.bodies)}
+    position, orientation, _, _ = embedding.start_in_space(scene)
+
+    def anchor(name: str | None, point: Sequence[float]) -> Array:
+        if name is None:
+            return np.array(point)
+        return position[index[name]] + embedding.rotation_matrix(orientation[index[name]]) @ np.array(point)
+
+    axis = embedding.rotation_matrix(orientation[index[joint.a]]) @ np.array(joint.axis)
+    ahead = float((anchor(joint.b, joint.anchor_b) - anchor(joint.a, joint.anchor_a)) @ axis / np.linalg.norm(axis))
+    return ahead + low, ahead + high
 
 
 def from_x_to(axis: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any, TypeVar
 
@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
 from scenarios.forces import has_applied_forces
-from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
+from scenarios.joint_forces import ELEMENTS, Element, JointWorks, JointWrenches, driven_joints
+from scenarios.joints import AxialJoint
+from scenarios.scene import PlanarScene, Scene, SpatialScene, planar_start, spatial_start
+from validation.engines.shared.embedding import wrenches_in_space
 from validation.engines.shared.internals import Gathered
 from validation.records.trajectory import Contacts, PlanarTrajectory, SpatialTrajectory, Trajectory
 
@@ -178,8 +181,40 @@ class SceneWorld(World):
         self.planar = isinstance(scene, PlanarScene)
         self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
         self.start: Sequence[Array] = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
-        self.has_forces = has_applied_forces(scene)
+        self._of_joints: JointWrenches | None = None
+        self._works: JointWorks | None = None
+        if isinstance(scene, SpatialScene) and driven_joints(scene):
+            self._of_joints = JointWrenches(scene, lambda joint: ELEMENTS.difference(self.own_elements(joint)))
+            self.internal_columns = ("actuators", "passive")
+        acted_on = self._of_joints is not None and bool(self._of_joints.joints)
+        self.has_forces = acted_on or has_applied_forces(scene)
         self.steps = 0  # made so far
+
+    def own_elements(self, joint: AxialJoint) -> Collection[Element]:
+        """What of it the engine's own joints have; springs, damping and motors act as wrenches on the bodies else."""
+        return ()
+
+    def wrenches(self, time: float, *state: Array) -> tuple[Array, Array]:
+        """Force and torque (B, 3) of what acts on the bodies and is not the engine's own, at a state of the scene."""
+        force, torque = wrenches_in_space(self.scene, time, *state)
+        if self._of_joints is not None and self._of_joints.joints:
+            more, turn = self._of_joints(time, *state)
+            return force + more, torque + turn
+        return force, torque
+
+    def internals(self) -> Sequence[float]:
+        """Of motors of joints, and of their damping and friction, from the poses and by the scene's own laws."""
+        assert isinstance(self.scene, SpatialScene)
+        if self._works is None:
+            self._works = JointWorks(self.scene, self.velocity_lag)
+        return self._works.until(self.steps * self.dt, *state_of(self))
+
+    def restart_joints(self) -> None:
+        """After a state was set: angles of joints are counted from the start again."""
+        if self._of_joints is not None:
+            self._of_joints.coordinates.restart()
+        if self._works is not None:
+            self._works.restart()
 
     def in_dimension(self, a: Any, b: Any, points: Array, normals: Array, gaps: Any, impulses: Array) -> Rows:
         """Contacts of vectors in space, (K, 3), as those of the scene."""

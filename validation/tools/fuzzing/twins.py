@@ -16,6 +16,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios import mass
+from scenarios.joint_forces import driven_joints
 from scenarios.scene import Damping, HalfPlane, HalfSpace, Scene, colliding_pairs, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from scenarios.similarity import Similarity, inverse, orientations, points, similar, similarity, spins, vectors
@@ -163,8 +164,8 @@ def _with_a_body_far_away(scene: Scene, dt: float, motion: Trajectory) -> Twin |
 
 def _split(scene: Scene, dt: float, motion: Trajectory) -> Twin | None:
     """From the motion's own state, near the middle of its time."""
-    if scene.thrusters or any(spring.anchor_path for spring in scene.springs):
-        return None  # they go by the time
+    if scene.thrusters or any(spring.anchor_path for spring in scene.springs) or driven_joints(scene):
+        return None  # they go by the time, or by where joints were at the start
     rows, steps = sampled_steps(motion, dt)
     inner = np.flatnonzero((steps > 0) & (steps < steps.max(initial=0)))
     if not len(inner):

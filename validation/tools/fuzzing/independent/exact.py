@@ -13,6 +13,7 @@ import numpy as np
 
 from reference_engine.array_types import Flags
 from scenarios.forces import Damping
+from scenarios.joint_forces import driven_joints
 from scenarios.scene import Scene, colliding_pairs
 from validation.tools.fuzzing.independent.measured import elastic_contact, is_isolated
 from validation.tools.fuzzing.independent.motion import Motion
@@ -65,8 +66,8 @@ def has_loop(scene: Scene) -> bool:
 
 
 def is_driven(scene: Scene) -> bool:
-    """Whether a spring has an end that moves by a plan, which is not worked out here."""
-    return any(spring.anchor_path for spring in scene.springs)
+    """Whether a spring has an end that moves by a plan, or something acts along a joint: neither is worked out here."""
+    return any(spring.anchor_path for spring in scene.springs) or bool(driven_joints(scene))
 
 
 # --- momenta of what nothing acts on --------------------------------------------------------------------------------

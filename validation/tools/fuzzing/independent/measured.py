@@ -13,6 +13,7 @@ from reference_engine.array_types import Array, Flags
 from reference_engine.geometry.proximities import Proximities
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Damping
+from scenarios.joint_forces import driven_joints
 from scenarios.scene import Scene, colliding_pairs
 from validation.metrics import impact, proximity
 from validation.metrics.observation import Observation
@@ -140,7 +141,8 @@ def _arm(joint: object) -> float:
 def _energies(motion: Motion) -> Iterator[Check]:
     scene = motion.scene
     elastic = elastic_contact(motion)
-    if elastic is None or scene.thrusters or any(spring.anchor_path for spring in scene.springs):
+    paths = any(spring.anchor_path for spring in scene.springs)
+    if elastic is None or scene.thrusters or paths or driven_joints(scene):
         return
     held, force = elastic  # an engine may have another law: what contacts hold is in doubt
     E, g = motion.energy + held, float(np.linalg.norm(motion.gravity))

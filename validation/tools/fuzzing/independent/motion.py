@@ -178,7 +178,7 @@ class Motion:
             return np.zeros(len(self.time))
         apart = self.point(joint.b, joint.anchor_b) - self.point(joint.a, joint.anchor_a)
         distance = np.linalg.norm(apart, axis=1)
-        if joint.kind in ("revolute", "ball", "hinge"):
+        if joint.kind in ("revolute", "ball", "hinge", "fixed"):
             return distance
         if joint.kind in ("rod", "rope"):
             stretched = distance - joint.length
@@ -188,7 +188,7 @@ class Motion:
 
     def joint_turn(self, joint: Any) -> Array:
         """(S,) rad, less than a quarter: how far two bodies have turned against each other as their joint forbids."""
-        if joint.kind in ("prismatic", "slider"):
+        if joint.kind in ("prismatic", "slider", "fixed"):
             a, b = (np.eye(3) if name is None else self.R[:, self.names[name]] for name in (joint.a, joint.b))
             relative = np.broadcast_to(np.swapaxes(a, -1, -2) @ b, (len(self.time), 3, 3))
             turn = np.einsum("ij,skj->sik", relative[0].T, np.swapaxes(relative, 1, 2))

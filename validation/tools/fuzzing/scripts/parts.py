@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from scenarios.joint_forces import driven_joints
 from scenarios.scene import Scene
 from validation.engines.engine import Value
 from validation.engines.shared.embedding import icosphere
@@ -58,6 +59,11 @@ def refuse_what_no_script_has(scene: Scene) -> None:
         (f"the spring at {spring.a!r}, which is pulled along a path", spring.anchor_path is not None)
         for spring in scene.springs
     ]
+    given += [
+        (f"the {joint.kind} {joint.name!r} in space", scene.dimension == 3 and joint.kind in ("fixed", "rod", "rope"))
+        for joint in scene.joints
+    ]
+    given += [(f"what acts along the joint {joint.name!r}", True) for joint in driven_joints(scene)]
     given.append(("compliant contacts", scene.contact.compliant))
     for what, there in given:
         if there:
