@@ -114,6 +114,10 @@ BOUNDS = (
     ),
     Bound("cradle-in-touch:order={sequential,simultaneous}", "truth_error_goal", 1e-12, BOUNCES, unit="m/s"),
     Bound("newtons-cradle:n=5,gap=0.01,speed=5", "energy_drift", 1e-12, "round-off", unit="J"),
+    Bound("driven-joint:motor={none,position,velocity,force}", "truth_error_position", 1e-10, JOINED, unit="m"),
+    Bound("driven-joint:joint=slider", "truth_error_position", 1e-10, JOINED, unit="m"),
+    Bound("conical-pendulum:tie={rope,rod}", "truth_error_position", 1e-10, JOINED, unit="m"),
+    Bound("fixed-flight", "truth_error_position", 1e-10, JOINED, unit="m"),
     Bound("rocking-block", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("rocking-block", "truth_error_goal", 1e-11, ODE, unit="s"),
     Bound(
