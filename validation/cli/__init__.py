@@ -30,6 +30,7 @@ COMMANDS = {
     "compare": "Compare two versions or settings of an engine: better, worse, or merely different.",
     "versions": "Run scenarios on the releases of an engine: what changed from one to the next.",
     "probe": "Try a model of your own on versions of an engine: settle, hold, drop, push, tip.",
+    "import": "Make a scene of a model of your own, for runs across engines, and say what does not carry over.",
     "scenarios": "List the scenarios, or print one of them.",
     "engines": "List the engines, their profiles and settings.",
     "fuzz": "Search random scenes for one in which an engine breaks a law of physics.",
@@ -42,8 +43,8 @@ COMMANDS = {
     "schema": "Print the JSON Schema of scene files.",
     "completion": "Print the completion script for a shell.",
 }
-BESIDE = {"undo": "ledger", "finds": "fuzz", "schema": "scenarios", "play": "dashboard"}
-"""Command -> the file of another command in which it stands, under its own name; elsewhere it is called `command`."""
+BESIDE = {"import": "importing", "undo": "ledger", "finds": "fuzz", "schema": "scenarios", "play": "dashboard"}
+"""Command -> the file in which it stands where that has another name; there it has its own, or is called `command`."""
 
 SIMULATING = ("run", "check", "ci")  # whose servers' imports begin at once
 LONGEST = 2000  # characters of an error
@@ -59,7 +60,7 @@ class LazyGroup(click.Group):
         if name not in COMMANDS:
             return None
         module = importlib.import_module(f"validation.cli.{BESIDE.get(name, name)}")
-        found: click.Command = getattr(module, name if name in BESIDE else "command")
+        found: click.Command = getattr(module, name if hasattr(module, name) else "command")
         return found
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:

@@ -15,6 +15,7 @@ from scenarios.native import Model
 from scenarios.scene import Scene
 from validation.engines.queries import Query, contacts_of_step
 from validation.engines.relations import Relation
+from validation.engines.shared.importing import Beside, Imported, stands_alone
 from validation.engines.shared.recorder import World, record
 from validation.engines.takes import not_taken
 from validation.records.case import Value as Value
@@ -148,6 +149,12 @@ class SteppingEngine:
         """The scene of what it has loaded, of one of the languages that it `loads`. `settings`: those of
         `settings_of_models` that are given. Raises ModelError, SceneError."""
         raise NotImplementedError
+
+    def stand_alone(self, model: Model, duration: float, title: str, settings: Settings) -> Imported:
+        """Likewise a scene that stands alone, for any engine, and what of the model it does not have; here what its
+        description does not measure."""
+        scene = self.describe(model, duration, title, settings)
+        return stands_alone(scene, Beside(), scene.native.unmeasured if scene.native is not None else ())
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
         """Of each pose of the scene's two bodies by itself; one of `queries`. Here: the contacts of a step."""

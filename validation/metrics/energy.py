@@ -79,6 +79,15 @@ def work_at_joints(o: Observation) -> Array | None:
     return internals.actuators + internals.passive
 
 
+def turned_over_at_joints(o: Observation) -> Array:
+    """(S,) J: the work of motors, damping and friction at joints since the start, whatever its sign."""
+    internals = o.trajectory.internals
+    if work_at_joints(o) is None or internals is None:
+        return np.zeros(len(o.time))
+    ways = np.abs(np.diff(np.array([internals.actuators, internals.passive]), axis=1)).sum(axis=0)
+    return np.concatenate([[0.0], np.cumsum(ways)])
+
+
 class SumsOfModel(NamedTuple):
     """(S,) J each."""
 

@@ -28,17 +28,18 @@ from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
 from scenarios.scene import Bowl, HollowSphere
-from validation.metrics.energy import gained, is_worked_on, sums_of_model
+from validation.metrics.energy import gained, is_worked_on, sums_of_model, turned_over_at_joints
 from validation.metrics.equilibrium import never_slows, starts_in_equilibrium, unbalanced
 from validation.metrics.facts import bounced, exact_motion, facts, stopped
 from validation.metrics.flight import velocity_at_pose
 from validation.metrics.joint_gap import gap_of
-from validation.metrics.observation import Flags, Observation, bounding_radius, free, length, of_scenario
+from validation.metrics.observation import Flags, Observation, bounding_radius, free, free_mass, length, of_scenario
 from validation.metrics.passage import overlaps, passages
 from validation.metrics.rest import can_rest, rest_start
 from validation.metrics.statics import in_contact_only, meets_next, supported, width
 from validation.records.outcome import OPPOSITE, Outcome
 
+UNSEEN = 1e-3  # m/s
 APART = 0.5  # of the diameter of the smaller
 MISSED = 0.5  # of the free fall
 ALL = ""  # all of the scene, in place of a body
@@ -66,7 +67,8 @@ def _expected(o: Observation) -> set[tuple[str, str]]:
 
 @of_scenario
 def _energy_scale(o: Observation) -> float:
-    return energy_scale(o.scene)
+    """J: what is in play, and at least what all bodies have at a speed that nobody sees."""
+    return energy_scale(o.scene) + 0.5 * float(free_mass(o).sum()) * squared(UNSEEN)
 
 
 def _against(expected: set[tuple[str, str]], fact: Outcome) -> Iterator[Outcome]:
@@ -116,7 +118,8 @@ def _blown_up(o: Observation) -> Iterator[Outcome]:
     if overlaps(o)[1]:
         return  # what starts in one another has to part, and no law says with how much energy
     gain, summed = gained(o), sums_of_model(o)
-    beyond = gain > _energy_scale(o) + (0.0 if summed is None else summed.turned_over)
+    turned = turned_over_at_joints(o) if summed is None else summed.turned_over
+    beyond = gain > _energy_scale(o) + turned
     if beyond.any():
         time = float(o.time[int(np.argmax(beyond))])
         yield Outcome(kind="blew up", time=time, value=float(gain.max()), unit="J")

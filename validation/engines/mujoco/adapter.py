@@ -39,6 +39,7 @@ from scenarios.scene import PositionMotor, Scene, SpatialScene
 from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.description import describe
+from validation.engines.mujoco.importing import imported
 from validation.engines.mujoco.model import (
     CONNECTS_SITES,
     HAS_ISLANDS,
@@ -59,6 +60,7 @@ from validation.engines.mujoco.separation import SweptWorld
 from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space
+from validation.engines.shared.importing import Imported
 from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
 from validation.engines.shared.quaternions import rotated
 from validation.engines.takes import (
@@ -213,6 +215,9 @@ class MuJoCo(SteppingEngine):
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
         return describe(model, duration, title).scene
+
+    def stand_alone(self, model: Model, duration: float, title: str, settings: Settings) -> Imported:
+        return imported(model, duration, title)
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         mujoco.set_mju_user_warning(lambda text: None)

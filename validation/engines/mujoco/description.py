@@ -9,7 +9,7 @@ the box of its inertia for a shape.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,7 @@ class Described:
     centre: Array  # (B, 3) m, of mass, in the frame of the model's body
     axes: Array  # (B, 4) unit quaternion, of the scene's axes in the frame of the model's body
     member: Indices  # (G,) the scene's body or boundary of each geom; -1 where it is not measured
+    joints: Mapping[str, int]  # the model's joint of each hinge and slider of the scene
 
 
 @dataclass(slots=True)
@@ -84,6 +85,7 @@ class _Describer:
         self.names = Names()
         self.unmeasured: list[str] = []
         self.limits: list[dict[str, Any]] = []
+        self.single: dict[str, int] = {}
         self.hidden = False  # whether something that is not measured may hold bodies
         contacts = not model.opt.disableflags & (DISABLED.mjDSBL_CONTACT | DISABLED.mjDSBL_CONSTRAINT)
         self.paired = list(zip(model.pair_geom1.tolist(), model.pair_geom2.tolist())) if contacts else []
@@ -149,6 +151,7 @@ class _Describer:
             centre=np.array([centre for _, centre, _ in made]),
             axes=np.array([axes for _, _, axes in made]),
             member=member,
+            joints=self.single,
         )
 
     # --- bodies -------------------------------------------------------------------------------------------
@@ -320,7 +323,11 @@ class _Describer:
                 low, high = model.jnt_range[first].tolist()
                 start = float(self.data.qpos[model.jnt_qposadr[first]])
                 self.limits.append({"joint": found["name"], "low": low, "high": high, "start": start})
-            yield found if kind == "ball" else {**found, "axis": own.vector(axis)}
+            if kind == "ball":
+                yield found
+                continue
+            self.single[found["name"]] = first
+            yield {**found, "axis": own.vector(axis)}
 
     def _connections(self, bodies: list[dict[str, Any]], number: dict[int, int]) -> Iterator[dict[str, Any]]:
         """Equalities that make two points one: each a ball, whose anchors part as the engine lets them."""

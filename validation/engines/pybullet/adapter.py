@@ -42,6 +42,7 @@ from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.pybullet.contacts import contact_rows
 from validation.engines.pybullet.description import described, overlapping
+from validation.engines.pybullet.importing import imported
 from validation.engines.pybullet.loading import LOADING, load
 from validation.engines.pybullet.native import PARAMETERS, NativeWorld
 from validation.engines.pybullet.queries import QUERIES, closest_points
@@ -50,6 +51,7 @@ from validation.engines.pybullet.world import Built
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import vector_in_space
+from validation.engines.shared.importing import Imported
 from validation.engines.shared.joint_tree import loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -182,6 +184,10 @@ class PyBullet(SteppingEngine):
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
         loaded = load(self._fresh_client(), model, {name: settings[name] for name in LOADING if name in settings})
         return overlapping(loaded, described(loaded, model, duration, title))
+
+    def stand_alone(self, model: Model, duration: float, title: str, settings: Settings) -> Imported:
+        loaded = load(self._fresh_client(), model, {name: settings[name] for name in LOADING if name in settings})
+        return imported(loaded, model, duration, title)
 
     def _fresh_client(self) -> int:
         client, self._spare = self._spare, None

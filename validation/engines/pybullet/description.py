@@ -69,6 +69,7 @@ class Described:
     links: tuple[Link, ...]  # at the start
     body_of: Mapping[Address, int]  # of each link of a body of the scene that moves, or has shapes
     still: Mapping[Address, bool]  # whether a link does not move
+    joints: Mapping[str, Link]  # of each hinge and slider of the scene
 
 
 def described(loaded: Loaded, given: Model, duration: float, title: str) -> Described:
@@ -93,6 +94,7 @@ class _Describer:
         self.loaded, self.given = loaded, given
         self.names, self.read = Names(), Links(loaded, given)
         self.limits: list[dict[str, Any]] = []
+        self.single: dict[str, Link] = {}
         self.possible = True  # whether every inertia is that of a body
         self.links, self.unmeasured = self.read.all, self.read.unmeasured
         self.by_address = {one.address: one for one in self.links}
@@ -155,6 +157,7 @@ class _Describer:
             links=tuple(self.links),
             body_of={link.address: k for k, one in enumerate(members) for link in one.links},
             still={address: group.fixed for address, group in of_link.items()},
+            joints=self.single,
         )
 
     # --- bodies -------------------------------------------------------------------------------------------
@@ -300,6 +303,7 @@ class _Describer:
                 yield found
                 continue
             joint = chain[0].joint
+            self.single[found["name"]] = chain[0]
             if joint[8] <= joint[9]:
                 start = float(self.loaded.call(pb.getJointState, *chain[0].address)[0])
                 limit = {"low": float(joint[8]), "high": float(joint[9]), "start": start}

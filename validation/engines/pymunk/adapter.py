@@ -22,11 +22,13 @@ from scenarios.pieces import planar_pieces
 from scenarios.scene import Disc, PlanarScene, Scene
 from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.pymunk.importing import imported
 from validation.engines.pymunk.native import Described, NativeWorld
 from validation.engines.pymunk.queries import QUERIES, collisions
 from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
+from validation.engines.shared.importing import Imported
 from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
@@ -88,6 +90,9 @@ class Pymunk(SteppingEngine):
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:
         return Described(model, duration, title).scene
+
+    def stand_alone(self, model: Model, duration: float, title: str, settings: Settings) -> Imported:
+        return imported(model, duration, title)
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
         world = self.build(scene, QUERY_STEP, settings)

@@ -53,11 +53,17 @@ def answer(engine: Any, request: dict[str, Any], scene: Scene) -> bytes:
 
 
 def describe(engine: Any, asked: dict[str, Any], body: bytes) -> bytes:
-    """The scene of a model that the engine has loaded, as JSON; or why it does not load it."""
+    """The scene of a model that the engine has loaded, as JSON; or why it does not load it. `alone`: one that stands
+    alone, and what it has not of the model."""
     try:
         settings = settings_of_model(engine, asked["overrides"])
-        scene = engine.describe(Model.model_validate_json(body), asked["duration"], asked["title"], settings)
-        return pack({"outcome": "completed", "reason": ""}, write_scene(scene, indent=None).encode())
+        given = Model.model_validate_json(body), asked["duration"], asked["title"], settings
+        if not asked.get("alone"):
+            scene = engine.describe(*given)
+            return pack({"outcome": "completed", "reason": ""}, write_scene(scene, indent=None).encode())
+        found = engine.stand_alone(*given)
+        header = {"outcome": "completed", "reason": "", "lost": list(found.lost)}
+        return pack(header, write_scene(found.scene, indent=None).encode())
     except (ModelError, SceneError, SettingError) as error:
         return pack({"outcome": "declined", "reason": message_of(error)})
     except BaseException as error:
