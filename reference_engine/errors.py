@@ -40,22 +40,27 @@ class EndlessEventsError(UnresolvedContact, DocumentedLimit):
 class SingularPositionError(ContactForceError, DocumentedLimit):
     """No contact forces, or impulses, exist because contacts and joints contradict one another, whatever friction does.
 
-    Proven; of impulses as far as a million times those that the speeds would ask for elsewhere.
-    Their normals depend on each other: weights y (y >= 0 at contacts) give a sum of gaps that no force accelerates. Its
-    acceleration would have to be 0 or more, and by the speeds it is not. Two links side by side that meet at the very
-    height of their pins are such a case: impulses know speeds, not how gaps curve, and leave speeds that no motion has.
+    Proven where `breach` is above 0; of impulses as far as a million times those that the speeds would ask for
+    elsewhere. Their normals depend on each other: weights y (y >= 0 at contacts) give a sum of gaps that no force
+    accelerates. Its acceleration would have to be 0 or more, and by the speeds it is not. Two links side by side that
+    meet at the very height of their pins are such a case: impulses know speeds, not how gaps curve, and leave speeds
+    that no motion has. Where normals depend on each other but for `own`, the share of one that the others do not give,
+    forces that obey them are too large for the solver; that there are none is not proven then.
     """
 
-    proven = True
-
-    def __init__(self, *, time: float, bodies: tuple[str, str], breach: float, of_forces: bool = True) -> None:
+    def __init__(
+        self, *, time: float, bodies: tuple[str, str], breach: float, own: float = 0.0, of_forces: bool = True
+    ) -> None:
         what, unit = ("contact forces", "m/s^2") if of_forces else ("impulses", "m/s")
-        super().__init__(
-            f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r} among others: no {what} exist in a "
-            f"singular position: contacts and joints contradict one another by {breach:.3g} {unit} at least",
-            residual=breach,
+        why = f"contradict one another by {breach:.3g} {unit} at least" if breach > 0.0 else (
+            f"depend on one another but for a share of {own:.3g}"
         )  # fmt: skip
-        self.time, self.bodies, self.breach = time, bodies, breach
+        super().__init__(
+            f"t = {time:.9g} s, bodies {bodies[0]!r} and {bodies[1]!r} among others: no {what} "
+            f"{'exist' if breach > 0.0 else 'found'} in a singular position: contacts and joints {why}",
+            residual=breach,
+        )
+        self.time, self.bodies, self.breach, self.own, self.proven = time, bodies, breach, own, breach > 0.0
 
 
 class PainleveError(ContactForceError, DocumentedLimit):

@@ -24,6 +24,8 @@ PoissonRatio = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=-1, l
 ImpactLaw = Literal[
     "newton", "poisson", "incremental-newton", "incremental-poisson", "stronge", "chatterjee-ruina", "stick-or-slip"
 ]
+GAINING: frozenset[str] = frozenset({"newton", "incremental-newton", "stick-or-slip"})
+"""Laws of impact by which friction may make energy (Kane 1984; docs/impacts.md)."""
 ImpactOrder = Literal["simultaneous", "sequential", "grouped"]
 CombinationRule = Literal["geometric-mean", "product", "mean", "min", "max"]
 COMBINE: dict[str, Callable[[float, float], float]] = {
@@ -136,6 +138,13 @@ def fault(scene: Any) -> str | None:
         if getattr(scene.contact, field):
             return f"contact.{field}: given beside contact.compliant, which has the law of every pair; leave one out"
     return _table_fault(given) or _member_fault(given, members) or _pair_fault(given, members)
+
+
+def may_gain_energy(scene: Any) -> bool:
+    """Whether the law of impact that the scene names may make energy in it: with friction, where something bounces."""
+    members = (*scene.bodies, *scene.boundaries)
+    rubs = any(member.friction > 0.0 for member in members)
+    return scene.contact.impact_law in GAINING and rubs and any(member.restitution > 0.0 for member in members)
 
 
 def _table_fault(given: CompliantContact) -> str | None:

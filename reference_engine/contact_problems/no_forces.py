@@ -28,6 +28,7 @@ from reference_engine.contact_problems.friction_modes import (
 from reference_engine.dense import mul
 
 PROVEN = 1e-8  # of the greatest acceleration: a lesser breach of the laws may be round-off
+DEPENDS = 1e-6  # what a combination of normals has of its own: less, and A shows nothing of it but round-off
 MOST_BRANCHES = 400
 MOST = 10.0  # of the greatest acceleration: no forces at all break the laws by 1
 
@@ -71,6 +72,17 @@ def singular_breach(A: Array, b: Array, kind: Indices, scale: float) -> float:
     A, b = A / (float(np.abs(A).max(initial=0.0)) or 1.0), b / scale
     t, _ = bound(A, b, kind, none, none, {}, cones=False)
     return scale * t if t > PROVEN else 0.0
+
+
+def least_own(A: Array) -> float:
+    """The share of its own that a combination of normals has at least, of N contacts: 0 where they are dependent.
+
+    The square root of the least eigenvalue of the normals' part of A (2 N, 2 N), rows and columns scaled to a diagonal
+    of 1.
+    """
+    normals = A[::2, ::2]
+    size = np.sqrt(np.maximum(normals.diagonal(), np.finfo(float).tiny))
+    return float(np.sqrt(max(0.0, np.linalg.eigvalsh(normals / np.outer(size, size))[0])))
 
 
 def bound(

@@ -180,7 +180,7 @@ def box_box(posed, p, q, d, cutoff, points, weight, found):
         return False
     if shift > 0.0:
         on_p = three(found, col.ON_P)
-        if best > 0.0 and found[col.GAP] > (best + shift) * (1.0 + 1e-12):  # near, but corner to corner or to edge
+        if best > 0.0 and found[col.GAP] > (best + shift) * (1.0 + 1e-14):  # near, but corner to corner or to edge
             state = separation(posed, p, q, d, cutoff, points, weight, found)
             if state == APART:
                 return found[col.GAP] < cutoff

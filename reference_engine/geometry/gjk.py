@@ -10,17 +10,26 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry import layout as col
 from reference_engine.geometry.support import support_difference, write
-from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, row, set_row
+from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, row, set_row, set_three
 
 FAR, APART, OVERLAPPING = range(3)
 MOST_STEPS = 200
 RELATIVE_TOLERANCE = 1e-11  # of the distance, of the bracket at which the search ends
+CERTIFIED = 1e-9  # of the distance: a normal whose own bound is worse than the best one by more is none
 CONTACT_TOLERANCE = 1e-14  # of the two bounding radii: closer than this is left to the depth
 
 
 @kernel
 def difference(points, k):
     return row(points[k], col.DIFFERENCE)
+
+
+@kernel
+def is_among(points, n, point):
+    found = False
+    for k in range(n):
+        found = found or difference(points, k) == point
+    return found
 
 
 @kernel
@@ -124,21 +133,19 @@ def separation(posed, p, q, d, cutoff, points, weight, found):
     distance = length(v)
     if distance == 0.0:
         v, distance = (1.0, v[1], v[2]), 1.0
-    lower, upper, n = -np.inf, np.inf, 0
+    lower, upper, across, n, proof = -np.inf, np.inf, -np.inf, 0, (0.0, 0.0, 0.0)
     for _ in range(MOST_STEPS):
         normal = over(opposite(v), distance)
         support_difference(posed, p, q, d, normal, n, points)
         newest = difference(points, n)
         across = -dot(normal, newest)
+        proof = normal if across > lower else proof
         lower = max(lower, across)
         if lower >= cutoff:
             return FAR
         if n > 0 and upper - across <= RELATIVE_TOLERANCE * upper:  # of this normal, not the best bound so far
             break
-        repeated = False
-        for k in range(n):
-            repeated = repeated or difference(points, k) == newest
-        if repeated:
+        if is_among(points, n, newest):
             break
         if nearest_on_simplex(points, n + 1, weight, lower > CONTACT_TOLERANCE * extent):
             return OVERLAPPING
@@ -163,5 +170,7 @@ def separation(posed, p, q, d, cutoff, points, weight, found):
             break
         upper = distance
         write(found, distance, over(opposite(v), distance), on_p, minus(on_p, v), 0.0)
+    if lower - across > CERTIFIED * upper:  # points so near that round-off turns what joins them
+        set_three(found, col.NORMAL, proof)
     found[col.UNCERTAINTY] = max(0.0, upper - lower)
     return APART

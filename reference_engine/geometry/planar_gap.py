@@ -105,6 +105,11 @@ def face_points(posed, i, q, dx, dy, side):
 
 
 @kernel
+def least_gap(row, count):
+    return min(row[0, col.GAP], row[1, col.GAP]) if count == 2 else row[0, col.GAP]
+
+
+@kernel
 def nearer_end(posed, i, q, j, dx, dy):
     """Vertex j of piece q, or a neighbour as deep to round-off that is nearer to the middle of edge i of the other."""
     (q0, q1), (x, y, nx, ny), corner = vertices(posed, q), edge(posed, i), posed.corner
@@ -146,6 +151,9 @@ def polygon_polygon(posed, p, q, dx, dy, cutoff, points):
     else:
         count = face_points(posed, i_q, p, -dx, -dy, -1)
     if count == 0 and apart:  # faces end to end, or nearly so: the two corners that are there already
+        return 1
+    if apart and least_gap(row, count) > best + NO_GAP * (abs(dx) + abs(dy)):  # the nearest corner is just past the end
+        nearest_features(posed, p, q, dx, dy, 1, nearest_features(posed, q, p, -dx, -dy, -1, np.inf))
         return 1
     if count == 0:  # round-off at the end of an edge: the corner there
         if side > 0:

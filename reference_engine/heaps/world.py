@@ -17,7 +17,7 @@ from reference_engine.heaps.layout import HALF_SPACE, SPHERE_INTERIOR
 
 MISS = 0.2  # of the gap tolerance, by which a gap may end a step off its aim: so that none is below 0
 FLOOR = 0.4  # of the gap tolerance: gaps below it are opened again
-MOST_HALVINGS = 6  # of a step
+MOST_HALVINGS = 12  # of a step
 
 Force = Callable[[float, Array, Array, Array], ArrayLike]
 

@@ -305,6 +305,8 @@ def settle(run, n):
             event.of[m] = k
             m += 1
     if fading:  # bounces that are left out press less than the weight by what they begin with: as if e were 0 just now
+        if count[col.FADED] == 0:
+            copy(y, loop.end)
         for k in range(m):
             if loop.impact_times[following.id[k, col.PAIR], col.LAST] != now[col.TIME]:
                 following.id[k, col.MODE] = modes.CLOSED if following.id[k, col.MODE] != modes.STICKS else modes.STICKS

@@ -104,11 +104,12 @@ def classify_event(run):
 
 @kernel
 def show_before(run, n):
-    """A sample before the first impulse of an event."""
-    if run.loop.counters[col.IMPULSES_APPLIED] == 0:
-        sample(run, run.loop.now[col.TIME], run.loop.y)
-        run.loop.counters[col.IMPULSES_APPLIED] = 1
-        survey(run.model, run.loop.y, run.found, n, run.work)
+    """A sample before the first impulse of an event; and before its first bounce that was left out (`settle`)."""
+    loop = run.loop
+    if loop.counters[col.IMPULSES_APPLIED] == 0:
+        sample(run, loop.now[col.TIME], loop.y if loop.counters[col.FADED] == 0 else loop.end)
+        loop.counters[col.IMPULSES_APPLIED] = 1
+        survey(run.model, loop.y, run.found, n, run.work)
 
 
 @kernel

@@ -9,7 +9,7 @@ import numpy as np
 from reference_engine.array_types import Array, Indices
 from reference_engine.contact_problems import friction_modes as modes
 from reference_engine.contact_problems.contact_forces import scale_of
-from reference_engine.contact_problems.no_forces import proven_breach, singular_breach
+from reference_engine.contact_problems.no_forces import DEPENDS, least_own, proven_breach, singular_breach
 from reference_engine.errors import (
     ContactForceError,
     EndlessEventsError,
@@ -143,8 +143,10 @@ class Run:
             names = self.names(int(count[col.WHY_I]), int(count[col.WHY_J]))
             problem = self.contact_problem(status)
             scale = scale_of(problem[1]) if status == col.NO_FORCES else float(np.abs(problem[1][::2]).max())
-            if (breach := singular_breach(*problem[:3], scale)) > 0.0:
-                raise SingularPositionError(time=time, bodies=names, breach=breach, of_forces=status == col.NO_FORCES)
+            breach, own = singular_breach(*problem[:3], scale), least_own(problem[0])
+            if breach > 0.0 or own < DEPENDS:
+                of_forces = status == col.NO_FORCES
+                raise SingularPositionError(time=time, bodies=names, breach=breach, own=own, of_forces=of_forces)
             if status == col.NO_IMPULSES and self.settings.impact_order == "sequential":
                 raise EndlessEventsError("impacts one after another have no end", time=time, bodies=names, gap=0.0)
             if status == col.NO_FORCES and now[col.WHY_P] <= 0.0 and proven_breach(*problem) > 0.0:

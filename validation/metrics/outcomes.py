@@ -27,6 +27,7 @@ import numpy as np
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.catalogue.shared.laws import energy_scale
+from scenarios.contact import may_gain_energy
 from scenarios.scene import Bowl, HollowSphere
 from validation.metrics.energy import gained, is_worked_on, sums_of_model, turned_over_at_joints
 from validation.metrics.equilibrium import never_slows, starts_in_equilibrium, unbalanced
@@ -113,7 +114,7 @@ def _apart(o: Observation) -> Iterator[Outcome]:
 
 
 def _blown_up(o: Observation) -> Iterator[Outcome]:
-    if "energy_gain" in o.scenario.meaningless or is_worked_on(o):
+    if "energy_gain" in o.scenario.meaningless or is_worked_on(o) or may_gain_energy(o.scene):
         return  # some laws of impact gain it; thrusters and pulls do
     if overlaps(o)[1]:
         return  # what starts in one another has to part, and no law says with how much energy

@@ -13,7 +13,7 @@ from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.catalogue.shared.poses import start_pose
-from scenarios.contact import curvature, deepest, stiffness
+from scenarios.contact import curvature, deepest, may_gain_energy, stiffness
 from scenarios.forces import is_driven, spring_energy
 from scenarios.joint_forces import driven_joints, joint_energy
 from scenarios.scenario import Noise, Scenario
@@ -168,6 +168,7 @@ def flight_laws(scene: Scene) -> dict[str, float]:
 
 
 def gain_law(scene: Scene, share: float) -> dict[str, float]:
-    """None where thrusters or pulls do work, or where there is no energy to take a share of."""
+    """None where thrusters, pulls or the law of impact do work, or where there is no energy to take a share of."""
     scale = energy_scale(scene)
-    return {"energy_gain": share * scale} if scale > 0.0 and not (scene.thrusters or is_driven(scene)) else {}
+    works = scene.thrusters or is_driven(scene) or may_gain_energy(scene)
+    return {"energy_gain": share * scale} if scale > 0.0 and not works else {}

@@ -322,3 +322,29 @@ def test_a_normal_parts_bodies_as_far_as_it_can_where_round_off_turns_what_joins
         at = [position[0], np.array(position[1]) + height * axis]
         near = spatial_proximities(shapes, np.array([at]), np.array([orientation]), 1.0)
         assert near.normal[0] == pytest.approx(axis, abs=1e-9)
+
+
+def test_a_normal_is_the_one_that_proves_the_gap():
+    """Found by fuzzing: a rim 8e-5 m from an edge, whose nearest points round-off turned by 2.5e-7 rad."""
+    corners = [(np.cos(k * np.pi / 3.0), np.sin(k * np.pi / 3.0)) for k in range(6)]
+    radius, half = 0.32725424859373686, 0.08181356214843422
+    plate = ConvexMesh([(radius * x, radius * y, z) for z in (-half, half) for x, y in corners])
+    rod, d = Cylinder(0.125, 0.25), np.array([-0.4030805397843172, -0.32410032672793093, -0.21035709924243661])
+    turned = (0.6230101953936932, 0.7732114706553418, -0.10261240342688024, -0.0589322725293626)
+    rng = np.random.default_rng(1)
+    for _ in range(tries(2000, 300)):
+        moved = d + 1e-9 * rng.normal(size=3)
+        near = proximity(plate, rod, moved, IDENTITY, turned)
+        slab = parted_by(plate, rod, moved, rotation(IDENTITY), rotation(turned), near.normal[0])[0]
+        assert slab == pytest.approx(near.gap[0], abs=1e-8)
+
+
+def test_the_points_of_two_boxes_are_on_them_where_a_corner_just_misses_a_face():
+    """Found by fuzzing: boxes of 4 m on their corners, 8e-6 m apart; the foot of a corner was 6e-8 m off the other."""
+    box = Box((2.0, 2.0, 2.0))
+    first = (0.8880741691424233, 0.32505610761213016, -0.32505814403845207, -5.681408060841747e-07)
+    second = (0.6279634503063343, 0.459700251413239, -4.415648357403382e-07, 0.6279630434426647)
+    d = np.array([6.998684751214042e-07, 3.594199542008616e-07, 6.928203239657861])
+    near = proximity(box, box, d, first, second)
+    for centre, turn, point in ((0.0, first, near.point_a[0]), (d, second, near.point_b[0])):
+        assert np.abs(rotation(turn).T @ (point - centre)).max() <= 2.0 + 1e-9

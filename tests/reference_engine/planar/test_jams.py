@@ -105,3 +105,20 @@ def test_forces_that_are_great_but_exist_are_an_impulse_where_their_round_off_hi
     assert energy_gained(energy(world, motion)) <= 1e-12 * before
     weight = 9.81 * (3.0 * heavy + light)
     assert motion.contacts_at(len(motion.time) - 1).force.max() <= 2.0 * weight  # the boxes fall on, slowly
+
+
+def test_what_is_in_contact_before_an_impact_neither_parts_nor_closes_there():
+    """Found by fuzzing: where an event ends slow bounces and then has impulses, too, the state before it is the one
+    before both. Two boxes that chatter, friction 1, restitution 0.9."""
+    lower = Body(shape=box(0.25, 0.25), position=(0.0, 0.1259765625), mass=0.03)
+    upper = Body(shape=box(0.5, 0.5), position=(0.03125, 0.5009765625), mass=0.3)
+    world = World(bodies=(ground(), lower, upper), friction=1.0, restitution=0.9)
+    motion = simulate(world, 0.5, 0.02, Settings(impact_order="sequential"))
+    sample = np.repeat(np.arange(len(motion.time)), np.diff(motion.first_contact))
+    assert len(sample) > 100
+    speed = np.zeros((len(sample), 2))
+    for sign, body in ((1.0, motion.contacts.pair[:, 0]), (-1.0, motion.contacts.pair[:, 1])):
+        arm = motion.contacts.point - motion.pose[sample, body, :2]
+        twist = motion.twist[sample, body]
+        speed += sign * (twist[:, :2] + twist[:, 2:] * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+    assert np.abs((speed * motion.contacts.normal).sum(axis=1)).max() < 1e-10

@@ -19,7 +19,7 @@ from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Spring
 from scenarios.joints import Revolute
 from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene
-from scenarios.shapes import Box, Disc, Sphere
+from scenarios.shapes import ArcPolygon, Box, Disc, Sphere
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -369,3 +369,28 @@ def test_a_sphere_that_flies_past_another_has_not_bounced() -> None:
     gap = np.linalg.norm(motion.position[late, 0] - motion.position[late, 1], axis=1) - 1.640625
     assert 0.05 < gap.min() < min(gap[0], gap[-1])
     assert faults(scene, motion, "reference") == set()
+
+
+def test_forces_between_two_samples_may_grow_without_limit_up_to_where_a_wedge_locks() -> None:
+    """Found by fuzzing: squares on their corners, a heavy one on top. One that turns is wedged in by friction: forces
+    grow from 100 N to 3,500 N, and are 140 N once it sticks."""
+    square, standing = rectangle(0.25, 0.25), math.pi / 4.0
+    base = PlanarBody(name="base", shape=rectangle(0.5, 0.25), mass=10.0, position=(0.0, 0.125), friction=0.5)
+    upper = [
+        PlanarBody(name=f"body {i}", shape=square, mass=mass, angle=standing, position=(0.0, y), friction=0.5)
+        for i, mass, y in ((1, 1.0, 0.42677669529663687), (2, 1.0, 0.7803300858899107), (3, 10.0, 1.1338834764831844))
+    ]
+    scene = PlanarScene(duration=0.5, bodies=(base, *upper), boundaries=(HalfPlane(name="ground", friction=0.5),))
+    assert faults(scene, simulated(scene), "reference") == set()
+
+
+def test_what_rolls_over_an_arc_turns_by_more_than_the_mean_of_its_spins() -> None:
+    """Found by fuzzing: the arm of the floor's force changes sides between two samples, and its torque with it."""
+    corners = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
+    body = PlanarBody(
+        name="body", shape=ArcPolygon(vertices=corners, bulges=(0.2,) * 4), mass=1.0, position=(-0.88, 1.75), angle=0.3,
+        spin=-0.125, friction=0.0, restitution=0.5,
+    )  # fmt: skip
+    ground = HalfPlane(name="ground", friction=0.0, restitution=0.5)
+    scene = PlanarScene(duration=1.0, bodies=(body,), boundaries=(ground,))
+    assert faults(scene, simulated(scene, "default"), "reference") == set()

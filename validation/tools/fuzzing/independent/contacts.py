@@ -3,8 +3,11 @@
 Between two samples, h apart, forces are integrated by the trapezoid rule. It is off by no more than half of what they
 change by, times h, while they rise or fall; at an extreme by h^3 f''/12, where f'' is about (a/L + (v/L)^2) f of bodies
 of size L that move at v and accelerate at a, of which three times as much is allowed; f is at least what the momentum
-says, and a that of the lightest body, which may be a strut that turns under all others. What slips or meets for a
-moment between two samples is not seen at all: `UNSEEN`. `SHARE` is that of `exact`, of the size of what is compared.
+says, and a that of the lightest body, which may be a strut that turns under all others. The arm of a force, too,
+changes at the speed of the body, and so may turn its torque round: that is h^3 f v / I / 12 of an angle. What slips or
+meets for a moment between two samples is not seen at all: `UNSEEN`. Where a slip ends or begins between them forces may
+have grown without limit up to that time, as where a wedge locks: there they are not compared. `SHARE` is that of
+`exact`, of the size of what is compared.
 """
 
 from collections.abc import Iterator
@@ -89,8 +92,27 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
     if any(spring.tension_only for spring in motion.scene.springs):  # it goes slack between two samples
         changed = changed + np.linalg.norm(np.diff(applied, axis=0), axis=2).sum(axis=1)
     changed = changed + _turned_over(motion)
+    changed[_slip_turns(motion)] = np.inf
     for cluster, acts in zip(every, loads):
         yield from _of_cluster(motion, cluster, acts, changed)
+
+
+def _slip_turns(motion: Motion) -> Flags:
+    """(S - 1,) whether between two samples, not those of an impact, a contact that slides sticks, or the reverse, or
+    slides the other way."""
+    found, S = motion.contacts, len(motion.time)
+    changes = np.zeros(S - 1, bool)
+    if found is None or not len(found.sample):
+        return changes
+    slip = _relative_velocity(motion, found)[1]
+    slides = np.linalg.norm(slip, axis=1) > SLIDES * motion.fastest
+    for _, _, rows in _of_pairs(motion, found):
+        every = np.bincount(found.sample[rows], minlength=S)
+        sliding = np.bincount(found.sample[rows & slides], minlength=S)
+        way = np.stack([np.bincount(found.sample[rows], slip[rows, i], minlength=S) for i in range(3)], axis=1)
+        turns = np.einsum("si,si->s", way[1:], way[:-1]) < 0.0
+        changes |= (np.diff(every) == 0) & ((np.diff(sliding) != 0) | turns)
+    return changes & (np.diff(motion.time) > 0.0)
 
 
 def _turned_over(motion: Motion) -> Array:
@@ -149,7 +171,10 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
             cause = "their velocities" if what == "place" else "weight and reported contact forces"
             yield "forces off balance", _unexplained(cluster, what, off[k], when, cause), cluster.names
     if cluster.which.sum() == 1:
-        yield from _turning(motion, int(np.flatnonzero(cluster.which)[0]), doubt / m.sum() / size)
+        i = int(np.flatnonzero(cluster.which)[0])
+        slender = motion.inertia[i][motion.inertia[i] > 0.0].min()
+        swept = 0.25 * h * load * np.maximum(fastest[1:], fastest[:-1]) / slender
+        yield from _turning(motion, i, doubt / m.sum() / size + swept)
 
 
 def _stiff(motion: Motion) -> float:
@@ -222,7 +247,7 @@ def impulses_balance(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
     row = np.minimum(np.searchsorted(times, impacts.time), len(pairs) - 1)
     if (times[row] != impacts.time).any():
         return  # an engine that does not sample before and after each
-    fastest = 1.0 + float((np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max())
+    fastest = motion.fastest
     unseen = motion.mass.sum() * (FADING * float(np.linalg.norm(motion.gravity)) + STILL * fastest)
     if motion.contacts is not None and len(motion.contacts.impulse):
         heaviest = np.linalg.norm(motion.contacts.impulse, axis=1).max() / motion.trajectory.dt
@@ -267,10 +292,10 @@ def contacts_obey(motion: Motion) -> Iterator[Broken]:
     }
     mu = np.array([laws[pair] for pair in zip(found.a.tolist(), found.b.tolist())])
     extent = 1.0 + float(np.abs(motion.x).max())
-    fastest = 1.0 + float((np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max())
-    slip = velocity_at(motion, found.sample, found.b, p) - velocity_at(motion, found.sample, found.a, p)
-    u_n, j_n = np.einsum("ki,ki->k", slip, n), np.einsum("ki,ki->k", j, n)
-    slip, friction = slip - u_n[:, None] * n, j - j_n[:, None] * n
+    fastest = motion.fastest
+    u_n, slip = _relative_velocity(motion, found)
+    j_n = np.einsum("ki,ki->k", j, n)
+    friction = j - j_n[:, None] * n
     size, speed = np.linalg.norm(j, axis=1), np.linalg.norm(slip, axis=1)
     least = SHARE * float(np.linalg.norm(motion.gravity)) + NO_FORCE  # m/s^2
     weight = motion.trajectory.dt * least * motion.mass.max() + 1e3 * SHARE * size
@@ -294,6 +319,14 @@ def contacts_obey(motion: Motion) -> Iterator[Broken]:
             time = motion.time[found.sample[k]]
             message = f"the contact of {names[0]!r} and {names[1]!r} {words.format(excess[k])} at {time:.6g} s"
             yield "against the contact law", message, names
+
+
+def _relative_velocity(motion: Motion, found: Contacts) -> tuple[Array, Array]:
+    """(C,) along the normal and (C, 3) across it, of b against a [m/s]."""
+    n, p = in_space(found.normal), in_space(found.point)
+    u = velocity_at(motion, found.sample, found.b, p) - velocity_at(motion, found.sample, found.a, p)
+    u_n = np.einsum("ki,ki->k", u, n)
+    return u_n, u - u_n[:, None] * n
 
 
 def velocity_at(motion: Motion, sample: Indices, body: Indices, point: Array) -> Array:

@@ -87,7 +87,7 @@ def impacts_allowed(motion: Motion, impacts: Impacts) -> Iterator[Broken]:
     if motion.scene.joints:
         return
     members, jumped = (*motion.scene.bodies, *motion.scene.boundaries), jumps(motion)
-    fastest = 1.0 + float((np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max())
+    fastest = motion.fastest
     still = AGREES * fastest
     for time in np.unique(impacts.time)[:MOST_EVENTS].tolist():
         rows, at = np.flatnonzero(impacts.time == time), jumped[motion.time[jumped] == time]

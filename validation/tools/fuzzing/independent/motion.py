@@ -63,6 +63,12 @@ class Motion:
         return in_space(self.trajectory.velocity)
 
     @cached_property
+    def fastest(self) -> float:
+        """m/s: more than the speed of any point."""
+        speeds = np.linalg.norm(self.v, axis=2) + self.radius * np.linalg.norm(self.w, axis=2)
+        return 1.0 + float(speeds.max())
+
+    @cached_property
     def w(self) -> Array:
         """(S, B, 3) rad/s, world axes"""
         if isinstance(self.trajectory, PlanarTrajectory):

@@ -113,13 +113,15 @@ def flights(motion: Motion, first_order: bool = False) -> Iterator[Broken]:
 
 def spheres(motion: Motion) -> Iterator[Broken]:
     """A sphere that one other thing alone is near gets its spin and its speed at the one point of contact, and parts
-    with e times its approach."""
+    with e times its approach; asked where it gets no further in a step than its radius, so that there is one."""
     if not is_plain(motion) or len(motion.time) < 2:
         return
     near, h, B = near_of(motion), np.diff(motion.time), len(motion.mass)
+    way = h[:, None] * np.linalg.norm(motion.v, axis=2)[:-1]
     for pair in near.pairs:
         ends = [i for i in (pair.a, pair.b) if i < B]
         alone = pair.close & (h > 0.0) & np.all([near.contacts[:, i] == 1 for i in ends], axis=0)
+        alone &= np.all([way[:, i] <= motion.radius[i] for i in ends], axis=0)
         for i in ends:
             if motion.free[i]:
                 yield from _spun(motion, i, pair, alone)
