@@ -196,6 +196,10 @@ class Native(Data):
     """Bodies that no joint ties."""
     servos: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
     """Position servos of the model."""
+    controls: Annotated[tuple[tuple[Number, Number], ...], Field(exclude_if=_is_empty)] = ()
+    """Of each actuator the range of its control; what has none from -1 to 1."""
+    rates: Annotated[int, Field(exclude_if=_is_empty, ge=0)] = 0
+    """Degrees of freedom whose rates a start may state, as `qvel`."""
     overlap: NonNegative = 0.0
     """m, the deepest at the start, by the engine: the model has it so."""
     unmeasured: tuple[Annotated[str, Field(max_length=MOST_TEXT)], ...] = ()

@@ -35,6 +35,7 @@ EXCEPTIONS: dict[str, dict[str, list[str]]] = {
             "validation/cli/bisect.py:command",
             "validation/cli/versions.py:command",
             "validation/cli/compare.py:command",
+            "validation/cli/fuzz.py:command",
             "validation/running/comparing.py:compare_engines",
         ],
         "what a page is made of, by name": [

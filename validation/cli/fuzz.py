@@ -21,9 +21,11 @@ from validation.cli.arguments import (
     who_option,
 )
 from validation.cli.stopping import stopped_status
+from validation.running.options import AS_IT_IS
 
 if TYPE_CHECKING:
     from validation.report.finds import JobFinds
+    from validation.running.models import GivenModel
     from validation.running.options import Options
     from validation.store import Store, StoredFind
 
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 @click.option(
     "--from", "words", multiple=True, metavar="SCENARIO", help="Mutate this one, of the catalogue or a file, only."
 )
+@click.option(
+    "--model", "file", metavar="MODEL", default=None,
+    help="Mutate starts, controls, loads, options and time steps of this model, only.",
+)  # fmt: skip
 @click.option("--catalogue/--no-catalogue", default=True, help="Mutate the scenarios of the catalogue, too.")
 @click.option("--corpus/--no-corpus", default=True, help="Mutate the scenes of stored finds, of all engines, too.")
 @click.option(
@@ -52,6 +58,7 @@ def command(
     minutes: float,
     seed: int | None,
     words: tuple[str, ...],
+    file: str | None,
     catalogue: bool,
     corpus: bool,
     other: str | None,
@@ -72,11 +79,13 @@ def command(
     upright fuzz --engine my_package.MyEngine --seed 7
     upright fuzz --engine mujoco --from my_scene.json --from stack:n=5
     upright fuzz --engine mujoco --not-in mujoco==3.17.0
+    upright fuzz --engine mujoco --model robot.xml
     """
     from scenarios.catalogue import canonical_suite, scenario_of
     from validation.cli.progress import Shown
     from validation.engines import default_engines, engine_of
     from validation.report.finds import also_line, find_line, grouped, render_relations, search_line
+    from validation.running.models import engines_for
     from validation.running.options import LOCAL
     from validation.running.session import warm_kernels
     from validation.store import open_store
@@ -86,7 +95,9 @@ def command(
     first = random.randrange(2**31) if seed is None else seed
     only = tuple(scenario_of(word).scene for word in words)
     suite = tuple(scenario.scene for scenario in canonical_suite()) if catalogue and not only else ()
-    choices = [engine_of(word) for word in engines or default_engines()]
+    model = _model_of(file, words)
+    choices = [engine_of(word) for word in engines] or (engines_for([model]) if model else [])
+    choices = choices or [engine_of(word) for word in default_engines()]
     without = release_beside(choices, other)
     db_option, found = database_arguments(database), 0
     if executor == LOCAL:
@@ -99,7 +110,10 @@ def command(
                 limit = 60.0 * minutes
                 asked = choice.profile or profile
                 given = Given(only=only, catalogue=suite, corpus=corpus_of(store, choice) if corpus else ())
-                search, used, finds = fuzz_engine(store, choice, asked, limit, first, notify, executor, given, without)
+                given = Given(models=True) if model else given
+                search, used, finds = fuzz_engine(
+                    store, choice, asked, limit, first, notify, executor, given, without, model
+                )
             for find, others in grouped(finds):
                 click.echo(f"{find_line(find)}.   Again: upright finds {find.number} --replay{db_option}")
                 if others:
@@ -113,6 +127,7 @@ def command(
                 rest = [word for left in choices[number:] for word in ("--engine", left.label)]
                 rest += ["--minutes", f"{minutes:g}", "--seed", str(search.next_seed)]
                 rest += [word for scene in words for word in ("--from", scene)]
+                rest += ["--model", file] if file else []
                 rest += [] if catalogue else ["--no-catalogue"]
                 rest += [] if corpus else ["--no-corpus"]
                 rest += ["--not-in", other] if other else []
@@ -124,6 +139,21 @@ def command(
     if found:
         click.echo(f"{found} found.   Next: upright finds{db_option}")
     sys.exit(1 if found else 0)
+
+
+def _model_of(file: str | None, words: tuple[str, ...]) -> GivenModel | None:
+    """Raises UsageError, SceneError, RunError."""
+    from validation.running.function_files import is_function
+    from validation.running.model_files import is_model
+    from validation.running.models import models_of
+
+    if file is None:
+        return None
+    if words:
+        raise click.UsageError("--model and --from: give one; a model is mutated alone")
+    if not (is_model(file) or is_function(file)):
+        raise click.BadParameter(f"--model {file!r}: give the path of a .xml or .urdf file, or module:function")
+    return models_of(file, AS_IT_IS)[0]
 
 
 @click.command()

@@ -170,6 +170,15 @@ class Loading:
         assert other is not None
         return (other, found) if isinstance(found, str) else (found, "")
 
+    def ask(self, given: Iterable[GivenModel], choice: EngineChoice) -> None:
+        """Have the engine describe each, whether it can or not."""
+        self._ask({(choice.label, one.label): (choice, one) for one in given})
+
+    def on_or_why(self, given: GivenModel, choice: EngineChoice) -> tuple[Scenario | None, str]:
+        """What the engine runs, or why it does not load the model so; it was asked before."""
+        found = self._found[choice.label, given.label]
+        return (None, found) if isinstance(found, str) else (found, "")
+
     def _any(self, given: GivenModel) -> Scenario | None:
         found = (one for (_, label), one in self._found.items() if label == given.label)
         return next((one for one in found if isinstance(one, Scenario)), None)

@@ -195,7 +195,7 @@ def test_what_is_shrunk_breaks_the_law_at_least_half_as_much(monkeypatch: pytest
         broken = (Violation(oracle="energy gained", message="", size=sizes[len(scene.bodies)]) for scene, *_ in trials)
         return [{one.oracle: one} for one in broken]
 
-    monkeypatch.setattr(Fuzzer, "_judge", judged)
+    monkeypatch.setattr(Fuzzer, "judge", judged)
     bodies = tuple(box(name, mass=1.0, position=(x, 0.0)) for name, x in (("p", 0.0), ("q", 3.0), ("r", 6.0)))
     whole = Fault(
         oracle="energy gained", message="", scene=PlanarScene(bodies=bodies, duration=0.5), dt=0.01, seed=1, size=4.0
@@ -237,7 +237,7 @@ def test_what_a_finer_step_mends_is_no_find(
         asked.extend(trials)
         return [{} if finer is None else {oracle: Violation(oracle=oracle, message="", size=finer)} for _ in trials]
 
-    monkeypatch.setattr(Fuzzer, "_judge", judged)
+    monkeypatch.setattr(Fuzzer, "judge", judged)
     scene = PlanarScene(bodies=(box("p", mass=1.0, position=(0.0, 0.0)),), duration=0.5)
     whole = Fault(oracle=oracle, message=message, scene=scene, dt=0.01, seed=1, size=4.0)
     with Pool() as pool:

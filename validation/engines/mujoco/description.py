@@ -133,6 +133,11 @@ class _Describer:
                     "conserves": forces.conserves,
                     "sums": forces.sums,
                     "free": [one.name for one in members if not one.fixed and is_free(model, one.body)],
+                    "controls": [
+                        model.actuator_ctrlrange[k].tolist() if model.actuator_ctrllimited[k] else [-1.0, 1.0]
+                        for k in range(model.nu)
+                    ],
+                    "rates": model.nv,
                     "servos": [self._title("actuator", k) for k in position_servos(model)],
                     "unmeasured": [text[:500] for text in dict.fromkeys([*self.unmeasured, *forces.unmeasured])],
                 },

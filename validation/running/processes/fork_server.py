@@ -387,6 +387,7 @@ def main() -> None:
             "processor": "" if getattr(engine, "same_bits_everywhere", False) else processor(),
             "abilities": [name for name, able in abilities_of(engine).items() if able.works],
             "choices": choices(getattr(engine, "settings", {})),
+            "of_models": list(getattr(engine, "settings_of_models", {})),
             "table": {name: asdict(setting) for name, setting in getattr(engine, "settings", {}).items()},
             "steps": isinstance(engine, SteppingEngine) and not engine.own_step,
             "relations": [asdict(one) for one in getattr(engine, "relations", ())],

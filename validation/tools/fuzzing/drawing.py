@@ -39,6 +39,7 @@ class Given:
     """Scenes of which mutations are drawn; one scene in four is one of the catalogue or of the corpus."""
 
     only: tuple[Scene, ...] = ()  # if there are any, nothing else is drawn
+    models: bool = False  # whether a model is mutated (`models`), and no scene drawn
     catalogue: tuple[Scene, ...] = ()
     corpus: tuple[Scene, ...] = ()  # in which something was found before; they are drawn as they are, too
 
@@ -110,7 +111,7 @@ def options_of(
     `table`: of an engine's settings, each with the fields of `Setting`; `own`: what they are otherwise; `given`: which
     are not drawn.
     """
-    values = {name: found for name, row in table.items() if name not in given and (found := _others(row, own[name]))}
+    values = {name: found for name, row in table.items() if name not in given and (found := others_of(row, own[name]))}
     if not values:
         return st.just(())
     switches = [name for name in sorted(values) if table[name]["choices"] or isinstance(own[name], bool)]
@@ -127,7 +128,7 @@ def options_of(
     return st.just(()) | some.map(lambda found: tuple(sorted(found))).filter(is_documented)
 
 
-def _others(row: Mapping[str, Any], own: Any) -> list[str]:
+def others_of(row: Mapping[str, Any], own: Any) -> list[str]:
     """Values of a setting other than its own; none of text, or of a number that is 0."""
     if row["fuzzed"] == "none":
         return []

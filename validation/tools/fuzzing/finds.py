@@ -13,6 +13,7 @@ from validation.running import kernel_cache, runner
 from validation.running.cluster.address import ExecutorError
 from validation.running.environments import environment_of, is_here
 from validation.running.executors import executor_at
+from validation.running.models import GivenModel, Loading
 from validation.running.options import LOCAL, RunError
 from validation.running.package_index import BuildError
 from validation.running.planning import Request, engine_remotes, hello_of
@@ -22,6 +23,7 @@ from validation.store import Store, StoredFind
 from validation.tools.fuzzing.comparing import Tried, broken_by, with_settings
 from validation.tools.fuzzing.drawing import NONE_GIVEN, Given
 from validation.tools.fuzzing.fault import Fault
+from validation.tools.fuzzing.models import ModelSearch
 from validation.tools.fuzzing.oracles import Violation
 from validation.tools.fuzzing.scripts.export import shown_by
 from validation.tools.fuzzing.scripts.issue import issue_of
@@ -83,9 +85,10 @@ def fuzz_engine(
     executor: str = LOCAL,
     given: Given = NONE_GIVEN,
     without: EngineChoice | None = None,
+    model: GivenModel | None = None,
 ) -> tuple[Search, str, list[StoredFind]]:
     """What a search did, the profile that it ran with, and what it found, which is stored now; `without`: only what
-    that other release has not.
+    that other release has not; `model`: of which alone mutations are tried.
 
     Causes of which a find is stored, and not fixed, are not searched for. Raises RunError, and what `Fuzzer` does.
     """
@@ -99,7 +102,7 @@ def fuzz_engine(
         fuzzer = Fuzzer(pool, choice, profile, seconds, known=known, given=given, without=without)
         search, lost = fuzzer.search, None
         try:
-            fuzzer.run(seed, lambda found: progress(f"{found.tried} scenes, {len(found.faults)} found"))
+            _searched(fuzzer, choice, model, seed, progress)
         except ExecutorError as error:  # what was found is stored
             lost = error
         used, finds = fuzzer.profile or "", []
@@ -114,6 +117,19 @@ def fuzz_engine(
     if lost is not None:
         raise ExecutorError(f"{lost}; {len(finds)} found so far, and stored")
     return search, used, finds
+
+
+def _searched(
+    fuzzer: Fuzzer, choice: EngineChoice, model: GivenModel | None, seed: int, progress: Callable[[str], None]
+) -> None:
+    def shown(found: Search) -> None:
+        progress(f"{found.tried} scenes, {len(found.faults)} found")
+
+    if model is None:
+        fuzzer.run(seed, shown)
+    else:
+        loading = Loading(pool=fuzzer.pool, limits=fuzzer.limits)
+        ModelSearch(fuzzer=fuzzer, loading=loading, choice=choice, given=model).run(seed, shown)
 
 
 def release_beside(choices: Sequence[EngineChoice], word: str | None) -> EngineChoice | None:

@@ -7,6 +7,7 @@ another, several at once.
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
@@ -106,10 +107,11 @@ class Fuzzer:
         self._tries = 0  # that are left for the fault at hand
         self._shrunk: Fault | None = None  # which that is
         self.comparisons = Comparisons[Trial](self._ask_twin, self._compared)
-        self.profile = profile
+        self.profile = (profile or "default") if given.models else profile
         self._own: Mapping[str, Any] = {}  # settings of the profile, at STEP
         with ctrl_c_calls(self._stop):  # some scenes are drawn
-            self.strategy = scenes_for(self._taken, given, own=is_own(engine.name))  # also resolves the profile's name
+            own = is_own(engine.name)  # drawing also resolves the profile's name
+            self.strategy = st.nothing() if given.models else scenes_for(self._taken, given, own=own)
         hello = hello_of(pool, engine)
         self.relations, table = Relations.of(hello, engine.name), hello.get("table", {})
         self.options = options_of(table, self._own or {n: row["default"] for n, row in table.items()}, engine.overrides)
@@ -124,25 +126,31 @@ class Fuzzer:
         Ends with the time, with `enough` faults, or with Ctrl-C as soon as the scenes that are simulated are done; a
         second one ends it at once.
         """
-        started = self.clock()
-        self.search.next_seed = seed
-        self.deadline = -math.inf if self.search.stopped else started + self.seconds
-        with ctrl_c_calls(self._stop):
+        with self.timed(seed):
             while not self.is_over and len(self.search.faults) < enough:
                 for fault in self._faults_of(seed):
-                    if len(self.search.faults) < enough and self._is_new(fault) and self._counts(fault):
+                    if len(self.search.faults) < enough and self.is_new(fault) and self._counts(fault):
                         shrunk = self.shrunk(fault)
-                        if self._is_new(shrunk):
+                        if self.is_new(shrunk):
                             self.search.faults.append(shrunk)
                             progress(self.search)
                 seed += 1
                 if not self.is_over:
                     self.search.next_seed = seed
                 progress(self.search)
-        self.search.wall = self.clock() - started
         return self.search
 
-    def _is_new(self, fault: Fault) -> bool:
+    @contextmanager
+    def timed(self, seed: int) -> Iterator[None]:
+        """The time of a search that begins with this seed; Ctrl-C ends it."""
+        started = self.clock()
+        self.search.next_seed = seed
+        self.deadline = -math.inf if self.search.stopped else started + self.seconds
+        with ctrl_c_calls(self._stop):
+            yield
+        self.search.wall = self.clock() - started
+
+    def is_new(self, fault: Fault) -> bool:
         return not any(fault.is_of(one) for one in (*self.known, *self.search.faults))
 
     def _stop(self) -> None:
@@ -187,7 +195,7 @@ class Fuzzer:
         over."""
         while not self.is_over and self._tries > 0 and (some := list(islice(trials, self._at_once))):
             self._tries -= len(some)
-            for trial, broken in zip(some, self._judge(some)):
+            for trial, broken in zip(some, self.judge(some)):
                 if fault.oracle in broken and broken[fault.oracle].size >= least:
                     simpler = fault_in(broken[fault.oracle], trial, fault.seed)
                     if self._counts(simpler):
@@ -217,11 +225,11 @@ class Fuzzer:
         given = {**DOCUMENTED.get(self.engine.name, {}), **self.engine.overrides, **dict(fault.options)}
         options = {name: value for name, value in given.items() if name not in self.engine.overrides}
         before, self._shrunk = self._shrunk, fault  # without twins of its own
-        (broken,) = self._judge([(fault.scene, fault.dt / FINER, tuple(sorted(options.items())))])
+        (broken,) = self.judge([(fault.scene, fault.dt / FINER, tuple(sorted(options.items())))])
         self._shrunk = before
         return is_broken(fault, broken)
 
-    def _judge(self, trials: Sequence[Trial]) -> list[Broken]:
+    def judge(self, trials: Sequence[Trial]) -> list[Broken]:
         """Together; none is broken in what the time did not allow for."""
         for trial in trials:
             if not self.is_over:
@@ -305,7 +313,8 @@ class Fuzzer:
         else:
             broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
-        if not broken and simulation.trajectory is not None:
+        of_a_model = getattr(trial[0], "native", None) is not None  # which has no twins
+        if not broken and simulation.trajectory is not None and not of_a_model:
             self._compare(trial, simulation)
 
     def _gives_up_too_often(self) -> str:

@@ -52,9 +52,8 @@ Settings = dict[str, Value]
 
 def refuse_what_no_script_has(scene: Scene) -> None:
     """Raises ScriptError for what no engine's part expresses in this version."""
-    given: list[tuple[str, Any]] = [
-        (f"the track {joint.name!r}", joint.kind == "track") for joint in scene.joints
-    ]  # the first one is named
+    given: list[tuple[str, Any]] = [("a model of an engine's own", getattr(scene, "native", None) is not None)]
+    given += [(f"the track {joint.name!r}", joint.kind == "track") for joint in scene.joints]  # the first one is named
     given += [
         (f"the spring at {spring.a!r}, which is pulled along a path", spring.anchor_path is not None)
         for spring in scene.springs
