@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,13 +35,16 @@ import rapier3d as rapier  # which looks for numpy when it is first used, and en
 from rapier3d import JointAxesMask as Axes
 
 from reference_engine.array_types import Array
+from scenarios.joint_forces import Element
+from scenarios.joints import AxialJoint
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
+from validation.engines.shared.frame_motors import FrameMotor, ends_of_travel
 from validation.engines.shared.joint_tree import non_colliding_pairs
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, ends_of_travel, joint_frames
+from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import COMPOUND, DRIVES, HINGES, JOINTS, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
@@ -179,8 +182,13 @@ class RapierWorld(MaximalWorld):
             self._world.physics_hooks = _PairHooks(self.laws, apart, set_laws=pairs_set)
         self._add_bodies()
         self._add_boundaries()
+        self._motors: list[tuple[FrameMotor, Any, Any]] = []  # with the joint, and its axis; whose targets move
         for joint in self.effective_joints():
             self._add_joint(joint)
+
+    def own_elements(self, joint: AxialJoint) -> Collection[Element]:
+        motor = self.motor_of(joint)
+        return () if motor is None else motor.elements
 
     def _set_parameters(self) -> None:
         p, s = self._world.integration_parameters, self._settings
@@ -247,21 +255,29 @@ class RapierWorld(MaximalWorld):
         f = joint_frames(self.scene, joint)
         ends = _pose(f.anchor_a, f.frame_a), _pose(f.anchor_b, f.frame_b)
         builder: Any
+        motor, axis = None, None
         if joint.kind == "rope":
             builder = rapier.RopeJoint.builder(joint.length)
             builder = builder.local_anchor1(tuple(f.anchor_a.tolist())).local_anchor2(tuple(f.anchor_b.tolist()))
         else:
             builder = rapier.GenericJoint.builder(LOCKED[joint.kind]).local_frame1(ends[0]).local_frame2(ends[1])
+            axis = rapier.JointAxis.LIN_X if joint.kind == "slider" else rapier.JointAxis.ANG_X
+            if (motor := self.motor_of(joint)) is not None:
+                builder = builder.motor(axis, *motor.at(0.0)).motor_model(axis, rapier.MotorModel.FORCE_BASED)
+                builder = builder if motor.most == math.inf else builder.motor_max_force(axis, motor.most)
             if getattr(joint, "limits", None) is not None:
-                axis = rapier.JointAxis.LIN_X if joint.kind == "slider" else rapier.JointAxis.ANG_X
                 builder = builder.limits(axis, *ends_of_travel(self.scene, joint))
         made = builder.contacts_enabled(True).build()  # who passes through whom the hooks say
         second = self._anchor if f.b is None else self._handles[f.b]
-        self._world.impulse_joints.insert(self._handles[f.a], second, made)
+        handle = self._world.impulse_joints.insert(self._handles[f.a], second, made)
+        if motor is not None and motor.moves:
+            self._motors.append((motor, self._world.impulse_joints.get(handle), axis))
 
     # --- stepping and reading --------------------------------------------------------------------------
 
     def advance(self) -> None:
+        for motor, joint, axis in self._motors:
+            joint.data.set_motor(axis, *motor.at(self.steps * self.dt))
         self._world.step()
         for body in self._forced:
             body.reset_forces()

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reference_engine.array_types import Array
+from scenarios.joints import AxialJoint
 from scenarios.scene import Scene, masses
 from validation.engines.shared import embedding
+from validation.engines.shared.frame_motors import FrameMotor
 from validation.engines.shared.joint_tree import is_effective
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import SceneWorld, filled
@@ -116,6 +118,11 @@ class MaximalWorld(SceneWorld):
             torque = torque + np.cross(arm, more)
         self._extra[body] = (force_now + more, torque)
 
+    def motor_of(self, joint: AxialJoint) -> FrameMotor | None:
+        """What an engine's own motor of this joint is, if there is anything."""
+        motor = FrameMotor(self.scene, joint) if getattr(joint, "is_driven", False) else None
+        return motor if motor is not None and motor.elements else None
+
     # --- for engines ---------------------------------------------------------------------------------------
 
     def effective_joints(self) -> list[Any]:
@@ -159,25 +166,6 @@ def joint_frames(scene: Scene, joint: Any) -> JointFrames:
     other = identity if b is None else orientation[b]
     anchors = embedding.vector_in_space(joint.anchor_a), embedding.vector_in_space(joint.anchor_b)
     return JointFrames(a, b, *anchors, own, embedding.quaternion_product(embedding.conjugate(other), world))
-
-
-def ends_of_travel(scene: Scene, joint: Any) -> tuple[float, float]:
-    """Limits of a hinge or slider, rad or m, of b's frame against a's, along their x: a hinge is there at 0 at the
-    start, a slider as far as its anchors are apart."""
-    low, high = (joint.start - end for end in (joint.limits.high, joint.limits.low))
-    if joint.kind == "hinge":
-        return low, high
-    index = {body.name: i for i, body in enumerate(scene.bodies)}
-    position, orientation, _, _ = embedding.start_in_space(scene)
-
-    def anchor(name: str | None, point: Sequence[float]) -> Array:
-        if name is None:
-            return np.array(point)
-        return position[index[name]] + embedding.rotation_matrix(orientation[index[name]]) @ np.array(point)
-
-    axis = embedding.rotation_matrix(orientation[index[joint.a]]) @ np.array(joint.axis)
-    ahead = float((anchor(joint.b, joint.anchor_b) - anchor(joint.a, joint.anchor_a)) @ axis / np.linalg.norm(axis))
-    return ahead + low, ahead + high
 
 
 def from_x_to(axis: Array) -> Array:
