@@ -17,7 +17,7 @@ from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Spring
-from scenarios.joints import Revolute
+from scenarios.joints import Revolute, SpatialRope
 from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene
 from scenarios.shapes import ArcPolygon, Box, Disc, Sphere
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
@@ -394,3 +394,16 @@ def test_what_rolls_over_an_arc_turns_by_more_than_the_mean_of_its_spins() -> No
     ground = HalfPlane(name="ground", friction=0.0, restitution=0.5)
     scene = PlanarScene(duration=1.0, bodies=(body,), boundaries=(ground,))
     assert faults(scene, simulated(scene, "default"), "reference") == set()
+
+
+def test_a_rope_in_space_that_goes_taut_takes_the_speed_along_it_and_no_other_energy_is_lost() -> None:
+    """Found by fuzzing: a bead falls beside the point that its slack rope hangs from."""
+    bead = SpatialBody(name="bead", shape=Sphere(radius=0.125), mass=1.0, position=(0.14, 0.0, 0.99))
+    rope = SpatialRope(name="rope", a="bead", length=1.25)
+    engine, scene = Reference(), SpatialScene(duration=1.0, bodies=(bead,), joints=(rope,))
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
+    assert isinstance(motion, SpatialTrajectory)
+    assert faults(scene, motion, "reference") == set()
+    late = motion.time > 0.8
+    slower = dataclasses.replace(motion, velocity=np.where(late[:, None, None], 0.99, 1.0) * motion.velocity)
+    assert "energy lost" in faults(scene, slower, "reference")

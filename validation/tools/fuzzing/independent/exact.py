@@ -16,10 +16,11 @@ from scenarios.forces import Damping
 from scenarios.joint_forces import driven_joints
 from scenarios.scene import Scene, colliding_pairs
 from validation.tools.fuzzing.independent.measured import elastic_contact, is_isolated
-from validation.tools.fuzzing.independent.motion import Motion
+from validation.tools.fuzzing.independent.motion import Motion, is_planar
 
 SHARE = 1e-7
 RESTING = 1e-12  # of what stands still
+TAUT = 1e-9  # of its length: a rope that is shorter is slack
 MET = 1e-12  # of the extent of the scene: how closely joints are met; a chain that is taut by that sags by its root
 Broken = tuple[str, str, tuple[str, ...]]  # oracle, message, bodies
 
@@ -144,13 +145,24 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
         message = f"{gained:.3g} J come from nowhere between {motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s"
         yield "energy gained", message, ()
     lossless = np.where(apart, smooth, smooth and bounces and elastic and not ropes)
-    if smooth and ropes:  # a rope that goes taut between two samples of one time
-        lossless = apart
+    if smooth and ropes:  # a rope that goes taut: in the plane between two samples of one time
+        lossless = apart if is_planar(motion) else apart & ~_goes_taut(motion)
     lost = np.where(lossless, -change, -np.inf).max(initial=-np.inf)
     if lost > allowed:
         k = int(np.argmax(np.where(lossless, -change, -np.inf)))
         message = f"{lost:.3g} J are lost between {motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s, by nothing"
         yield "energy lost", message, ()
+
+
+def _goes_taut(motion: Motion) -> Flags:
+    """(S - 1,) whether a rope is slack at the first of two samples, and not at the second."""
+    found = np.zeros(len(motion.time) - 1, bool)
+    for joint in motion.scene.joints:
+        if joint.kind == "rope":
+            far = np.linalg.norm(motion.point(joint.a, joint.anchor_a) - motion.point(joint.b, joint.anchor_b), axis=1)
+            slack = far < (1.0 - TAUT) * joint.length
+            found |= slack[:-1] & ~slack[1:]
+    return found
 
 
 def compliant_energy(motion: Motion) -> Iterator[Broken]:
