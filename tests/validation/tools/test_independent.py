@@ -399,7 +399,7 @@ def test_what_rolls_over_an_arc_turns_by_more_than_the_mean_of_its_spins() -> No
 def test_a_rope_in_space_that_goes_taut_takes_the_speed_along_it_and_no_other_energy_is_lost() -> None:
     """Found by fuzzing: a bead falls beside the point that its slack rope hangs from."""
     bead = SpatialBody(name="bead", shape=Sphere(radius=0.125), mass=1.0, position=(0.14, 0.0, 0.99))
-    rope = SpatialRope(name="rope", a="bead", length=1.25)
+    rope = SpatialRope(name="rope", a="bead", anchor_a=(0.0, 0.0, 0.0), anchor_b=(0.0, 0.0, 0.0), length=1.25)
     engine, scene = Reference(), SpatialScene(duration=1.0, bodies=(bead,), joints=(rope,))
     motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
     assert isinstance(motion, SpatialTrajectory)
