@@ -21,7 +21,7 @@ from reference_engine.planar_model.external import accelerate
 STICKING_FACTOR = 4.0  # times the round-off of a rate: a slower slip is none
 JAMMED = 100.0  # the same, where no forces exist while it slips: they stop it within 1e-11 s
 MOST_CHANGE = 1e6  # of the energy that the least change has: more, and what is left out lies flat or jams
-MOST_GRIP = 1e4  # likewise, where it is what sticks that asks for it: then that slips
+MOST_CHANGE_BY_STICKING = 1e4  # likewise, where it is what sticks that asks for it: then that slips
 LESS = 1e-3  # of the change
 MOST_GAIN = 1e12  # of the energy of the bounces: what stops them changes no more, or some are let go; piles have 1e6
 NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a contact on the point of parting
@@ -200,7 +200,7 @@ def leave_out(run, m):
     least_change = projection.kinetic_energy(model, least, 1.0, before)
     if least_change > MOST_GAIN * bounces:
         return stop_independent(run, m)
-    if least_change > MOST_GRIP * bounces and slips_instead(run, m, least_change, before):
+    if least_change > MOST_CHANGE_BY_STICKING * bounces and slips_instead(run, m, least_change, before):
         return m
     projection.stop_by_impulses(model, y, following, m, work)
     change = projection.kinetic_energy(model, y, 1.0, before)
