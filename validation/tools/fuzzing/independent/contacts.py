@@ -135,7 +135,7 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     size, speed, light = _least_size(motion), own.size / m.sum(), float(motion.mass[motion.free].min())
     fastest = (np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max(axis=1)
     bends = 0.25 * h**2 * (load / (light * size) + np.maximum(fastest[1:], fastest[:-1]) ** 2 / size**2)
-    settled = np.where(_struck(motion, cluster), float(np.linalg.norm(m.sum() * motion.gravity)), 0.0)
+    settled = np.where(_after_impact(motion, cluster), float(np.linalg.norm(m.sum() * motion.gravity)), 0.0)
     doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load, settled)  # N
     applied, torques = (part * cluster.which[:, None] for part in motion.applied)
     pulled = np.linalg.norm(applied, axis=2).sum(axis=1) + np.linalg.norm(torques, axis=2).sum(axis=1) / size
@@ -178,7 +178,7 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
         yield from _turning(motion, i, doubt / m.sum() / size + swept)
 
 
-def _struck(motion: Motion, cluster: Cluster) -> Flags:
+def _after_impact(motion: Motion, cluster: Cluster) -> Flags:
     """(S - 1,) whether a reported impact ends at the first of two samples: its bounces may end, and the contact carry
     and part again, before the next."""
     impacts = motion.trajectory.impacts
