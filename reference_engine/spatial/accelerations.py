@@ -15,11 +15,11 @@ import numpy as np
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
+from reference_engine.spatial.least_squares import solve_least
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
 
 NO_SLIP, ONSET = 1e-3, 1e4  # times the speed that is none: slower slips have the direction that they are given
 ROUNDS, SETTLED = 200, 1e-13  # in which a direction is sought, and to which
-DEPENDENT = 1e-10  # of a row's own size: what is left of a row that others give
 ACCELERATIONS, VELOCITIES, POSITIONS = (np.int64(k) for k in range(3))  # what a system of rows is of
 AXES = np.eye(3)
 
@@ -114,10 +114,10 @@ def rows_of(run, k, what):
 
 
 @kernel
-def write_rows(run, y, what):
-    """All rows of the active contacts and joints, and minus what they are to undo on the right; returns how many."""
+def write_rows(run, y, what, island):
+    """All rows of an island's contacts and joints, and minus what they are to undo on the right; returns how many."""
     work, count = run.work, 0
-    for k in range(run.active.count[0]):
+    for k in range(run.active.first[island], run.active.first[island + 1]):
         out, candidate = work.row[k], run.active.candidate[k]
         n, rows = three(out, col.N), rows_of(run, k, what)
         for r in range(rows):
@@ -156,15 +156,15 @@ def coupling(run, i, j, ki, kj):
 
 
 @kernel
-def write_system(run, y, what):
+def write_system(run, y, what, island):
     """work.M, its right side in its last column; returns the number of rows."""
-    work = run.work
-    rows = write_rows(run, y, what)
+    work, first, last = run.work, run.active.first[island], run.active.first[island + 1]
+    rows = write_rows(run, y, what, island)
     i = 0
-    for ki in range(run.active.count[0]):
+    for ki in range(first, last):
         for _ in range(rows_of(run, ki, what)):
             j = 0
-            for kj in range(run.active.count[0]):
+            for kj in range(first, last):
                 for _ in range(rows_of(run, kj, what)):
                     work.M[i, j] = coupling(run, i, j, ki, kj)
                     j += 1
@@ -174,104 +174,26 @@ def write_system(run, y, what):
 
 
 @kernel
-def solve_least(run, n):
-    """work.solution: of the n equations in work.M that which has the least sum of (x / work.weight)^2.
-
-    Gauss and Jordan's elimination with full pivoting; a row that is a combination of others is left out.
-    """
-    M, x, pivot, weight = run.work.M, run.work.solution, run.work.pivot, run.work.weight
-    largest = 0.0
-    for i in range(n):
-        for j in range(n):
-            M[i, j] *= weight[j]
-            largest = max(largest, abs(M[i, j]))
-        pivot[i, 1] = 0  # of a column: is it a pivot's
-    rank = 0
-    while rank < n and eliminate_next(M, pivot, n, rank, DEPENDENT * largest):
-        rank += 1
-    for j in range(n):
-        x[j] = 0.0
-    for i in range(rank):
-        x[pivot[i, 0]] = M[i, n]
-    if rank < n:
-        take_least(run, n, rank)
-    for j in range(n):
-        x[j] *= weight[j]
-
-
-@kernel
-def eliminate_next(M, pivot, n, step, least):
-    """The largest entry left, in a row from `step` on, is the next pivot; False where none is above `least`."""
-    best, at, column = least, step, -1
-    for i in range(step, n):
-        for j in range(n):
-            if pivot[j, 1] == 0 and abs(M[i, j]) > best:
-                best, at, column = abs(M[i, j]), i, j
-    if column < 0:
-        return False
-    for j in range(n + 1):
-        M[at, j], M[step, j] = M[step, j], M[at, j]
-    pivot[step, 0], pivot[column, 1] = column, 1
-    factor = 1.0 / M[step, column]
-    for j in range(n + 1):
-        M[step, j] *= factor
-    for i in range(n):
-        factor = M[i, column]
-        if i != step and factor != 0.0:
-            for j in range(n + 1):
-                M[i, j] -= factor * M[step, j]
-    return True
-
-
-@kernel
-def take_least(run, n, rank):
-    """Off work.solution, what the null vectors of the eliminated system have of it; they are written below its rows."""
-    M, x, pivot = run.work.M, run.work.solution, run.work.pivot
-    count = rank
-    for f in range(n):
-        if pivot[f, 1] == 1:
-            continue
-        z = M[count]  # row that was left out
-        for j in range(n):
-            z[j] = 0.0
-        z[f] = 1.0
-        for i in range(rank):
-            z[pivot[i, 0]] = -M[i, f]
-        for _ in range(2):
-            for other in range(rank, count):
-                total = 0.0
-                for j in range(n):
-                    total += z[j] * M[other, j]
-                for j in range(n):
-                    z[j] -= total * M[other, j]
-        size = 0.0
-        for j in range(n):
-            size += z[j] * z[j]
-        size, total = np.sqrt(size), 0.0
-        for j in range(n):
-            z[j] /= size
-            total += z[j] * x[j]
-        for j in range(n):
-            x[j] -= total * z[j]
-        count += 1
-
-
-@kernel
 def rate(run, time, y, out):
     """Of the state, with the forces of the active contacts, which are left in work.force."""
-    active = run.active
     survey_active(run, y)
-    for _ in range(ROUNDS):
-        if active.count[0] > 0:
-            solve_least(run, write_system(run, y, ACCELERATIONS))
-        write_rates(run, y, out)
-        add_forces(run, out)
-        if turn_young_slips(run, y, out) <= SETTLED:
-            break
+    for i in range(run.model.inverse_mass.shape[0]):
+        write_rates(run, y, i, out)
+    for island in range(run.active.count[1]):
+        for _ in range(ROUNDS):
+            rows = write_system(run, y, ACCELERATIONS, island)
+            solve_least(run.work.M, run.work.solution, run.work.weight, run.work.pivot, rows)
+            for k in range(run.active.first[island], run.active.first[island + 1]):
+                ids = run.model.candidate[run.active.candidate[k]]
+                write_rates(run, y, ids[col.FIRST], out)
+                write_rates(run, y, ids[col.SECOND], out)
+            add_forces(run, island, out)
+            if turn_young_slips(run, y, island, out) <= SETTLED:
+                break
 
 
 @kernel
-def turn_young_slips(run, y, out):
+def turn_young_slips(run, y, island, out):
     """Of what has just begun to slide, the direction turns to that of its acceleration; returns by how much.
 
     While the slip is slow its direction follows the acceleration at once: a speed u turns within u / (mu N / m), which
@@ -279,7 +201,7 @@ def turn_young_slips(run, y, out):
     """
     model, work, active = run.model, run.work, run.active
     most = 0.0
-    for k in range(active.count[0]):
+    for k in range(active.first[island], active.first[island + 1]):
         row, n = work.row[k], three(work.row[k], col.N)
         across = along(three(row, col.U), -dot(three(row, col.U), n), n)
         if active.young[k] == 0 or active.mode[k] != col.SLIP or length(across) > ONSET * run.scale[1]:
@@ -308,26 +230,24 @@ def turn_young_slips(run, y, out):
 
 
 @kernel
-def write_rates(run, y, out):
-    """Of the state, without contacts."""
-    model, work = run.model, run.work
-    for i in range(model.inverse_mass.shape[0]):
-        k = col.BODY * i
-        for c in range(6):
-            out[k + col.V + c] = work.free_rate[i, c]
-        set_three(out, k, three(y, k + col.V))
-        w, q = three(y, k + col.W), three(y, k + col.Q + 1)
-        scalar = y[k + col.Q]
-        out[k + col.Q] = -0.5 * dot(w, q)
-        set_three(out, k + col.Q + 1, times(0.5, along(cross(w, q), scalar, w)))
+def write_rates(run, y, i, out):
+    """Of body i, without contacts."""
+    k = col.BODY * i
+    for c in range(6):
+        out[k + col.V + c] = run.work.free_rate[i, c]
+    set_three(out, k, three(y, k + col.V))
+    w, q = three(y, k + col.W), three(y, k + col.Q + 1)
+    scalar = y[k + col.Q]
+    out[k + col.Q] = -0.5 * dot(w, q)
+    set_three(out, k + col.Q + 1, times(0.5, along(cross(w, q), scalar, w)))
 
 
 @kernel
-def add_forces(run, out):
+def add_forces(run, island, out):
     """To accelerations; and work.force."""
     model, work, active = run.model, run.work, run.active
     m = 0
-    for k in range(active.count[0]):
+    for k in range(active.first[island], active.first[island + 1]):
         candidate, total = active.candidate[k], (0.0, 0.0, 0.0)
         rows = rows_of(run, k, ACCELERATIONS)
         for r in range(rows):
@@ -365,15 +285,17 @@ def project(run, y):
         return
     for what in (POSITIONS, VELOCITIES):
         survey_active(run, y)
-        solve_least(run, write_system(run, y, what))
-        m = 0
-        for k in range(active.count[0]):
-            for _ in range(rows_of(run, k, what)):
-                if what == VELOCITIES:
-                    add_column(run, m, active.candidate[k], work.solution[m], col.V, y)
-                else:
-                    shift(run, m, active.candidate[k], work.solution[m], y)
-                m += 1
+        for island in range(active.count[1]):
+            rows = write_system(run, y, what, island)
+            solve_least(work.M, work.solution, work.weight, work.pivot, rows)
+            m = 0
+            for k in range(active.first[island], active.first[island + 1]):
+                for _ in range(rows_of(run, k, what)):
+                    if what == VELOCITIES:
+                        add_column(run, m, active.candidate[k], work.solution[m], col.V, y)
+                    else:
+                        shift(run, m, active.candidate[k], work.solution[m], y)
+                    m += 1
 
 
 @kernel

@@ -1,8 +1,14 @@
 """The first contact in a step: conservative advancement on the dense output, so that none is missed.
 
-Over a step the coefficients of Bernstein's polynomials enclose every velocity, and their differences its rate. So a gap
-g falls no faster than L, and its rate no faster than B; time goes on by the larger of g / L and the first zero of
-g + g' t - B t^2 / 2 (Mirtich 1996), until the gap is none. Of edges and rims, whose nearest points run, by g / L alone.
+Two convex pieces are apart as long as all corners of one stay above all corners of the other along some normal n. It
+turns at a spin W, as the normal of the nearest features does here and now. In axes that turn so, from the centre of
+mass of the second body, coefficients of Bernstein's polynomials enclose the accelerations of all points over the step:
+so the height of a corner over another falls no faster than h + h' t - B t^2 / 2, and time goes on to the first zero of
+these, again and again, until the gap is none (Mirtich 1996 has a normal at rest).
+
+Pieces in contact have such a normal: that of the contact. At a vertex on a face it is the face's, and the corners of
+the other piece that are above it are followed likewise. At edges and arcs the normal parts the two as long as it is
+within the normals of both features, which is one of the guards of `simulate`.
 """
 
 import numpy as np
@@ -11,8 +17,16 @@ from reference_engine import dop853
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import rate
-from reference_engine.spatial.features import measure, rotate_bodies, velocity_at
-from reference_engine.vectors import dot, length, minus, three
+from reference_engine.spatial.features import (
+    measure,
+    position_of,
+    rotate_body,
+    spin_of,
+    turn,
+    velocity_at,
+    vertex_at,
+)
+from reference_engine.vectors import along, cross, dot, length, minus, plus, three, times
 
 CLOSED = 1e-12  # of the size of the bodies: a gap that is none
 FINEST = 1e-15  # of the size: round-off of a gap
@@ -20,7 +34,10 @@ BEHIND = 1e-6  # of the size: a feature so far beyond another is on its other si
 PARTING = 1e-7  # of the step: so soon is it asked again how far apart two are that part from contact
 SHORTEST = 1e-15  # s, of a step
 IDLE_SAMPLES, HALVINGS = 32, 50
-MOST_ADVANCES = 200_000
+MOST_ADVANCES = 2_000  # in a step; then it is cut
+BESIDE = 1e-9  # of the size: so little beyond the end of a feature is at it
+WORTH = 0.1  # of the step: with a normal that lasts longer none better is looked for
+APART, GUARDED, IDLE = -1, -2, -3  # of a pair, where it is not a candidate
 
 
 @kernel
@@ -61,41 +78,51 @@ def step_of(run, h):
 
 
 @kernel
-def largest(bernstein, c, other):
-    """Of three components from c on, less those from `other` on where it is not below 0: the greatest length."""
-    most = 0.0
-    for j in range(8):
-        a = three(bernstein[j], c)
-        most = max(most, length(a if other < 0 else minus(a, three(bernstein[j], other))))
-    return most
+def elevated(bernstein, j, c, h):
+    """Coefficient j, of the seventh degree, of the rate of three components from c on."""
+    low, high = max(j - 1, 0), min(j, 6)
+    before = minus(three(bernstein[low + 1], c), three(bernstein[low], c))
+    after = minus(three(bernstein[high + 1], c), three(bernstein[high], c))
+    return plus(times(j / h, before), times((7 - j) / h, after))
 
 
 @kernel
-def steepest(bernstein, c, other, h):
-    """Likewise of their rate."""
-    most = 0.0
-    for j in range(7):
-        a = minus(three(bernstein[j + 1], c), three(bernstein[j], c))
-        if other >= 0:
-            a = minus(a, minus(three(bernstein[j + 1], other), three(bernstein[j], other)))
-        most = max(most, length(a))
-    return 7.0 * most / h
+def accelerations_within(run, h, a, b, omega):
+    """No more over the step, in axes that turn at omega about the centre of body b: of the centre of body a, m/s^2;
+    what distances from the centres of a and of b are times, 1/s^2; speeds of the centre of a, m/s, and of turning of
+    both, 1/s."""
+    b8, ka, kb = run.work.bernstein, col.BODY * a, col.BODY * b
+    most, rate_a, rate_b, wa, wb, speed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(8):
+        x = minus(three(b8[j], ka), three(b8[j], kb))
+        u = minus(three(b8[j], ka + col.V), three(b8[j], kb + col.V))
+        d = minus(elevated(b8, j, ka + col.V, h), elevated(b8, j, kb + col.V, h))
+        turned = cross(omega, x)
+        d = plus(along(d, -2.0, cross(omega, u)), cross(omega, turned))
+        most, speed = max(most, length(d)), max(speed, length(minus(u, turned)))
+        own_a, own_b = minus(three(b8[j], ka + col.W), omega), minus(three(b8[j], kb + col.W), omega)
+        wa, wb = max(wa, length(own_a)), max(wb, length(own_b))
+        rate_a = max(rate_a, length(minus(elevated(b8, j, ka + col.W, h), cross(omega, own_a))))
+        rate_b = max(rate_b, length(minus(elevated(b8, j, kb + col.W, h), cross(omega, own_b))))
+    return most, rate_a + wa * wa, rate_b + wb * wb, speed, wa, wb
 
 
 @kernel
 def zero_after(gap, speed, falls):
     """s, of gap + speed t - falls t^2 / 2 = 0."""
+    gap = max(gap, 0.0)
     if falls == 0.0:
         return gap / -speed if speed < 0.0 else np.inf
     root = np.sqrt(speed * speed + 2.0 * falls * gap)
-    return (speed + root) / falls if speed >= 0.0 else 2.0 * gap / (root - speed)
+    return (speed + root) / falls if speed >= 0.0 else 2.0 * gap / max(root - speed, 1e-300)
 
 
 @entry
 def first_closing(run, h, passed_over):
-    """(s of the step of h seconds, candidate): the first that closes; (infinite, -1) where none does.
+    """(s of the step of h seconds, candidate): the first that closes; (infinite, -1) where none does; with the
+    candidate -2 the time up to which none does, and it is not known further on.
 
-    passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force.
+    passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force; more get a 2.
     """
     model, work = run.model, run.work
     for j in range(8):
@@ -103,39 +130,155 @@ def first_closing(run, h, passed_over):
             work.bernstein[j, c] = run.y[c]
     dop853.enclose(run.y, work.dense, model.free, work.bernstein)
     first, found = np.inf, -1
-    for k in range(passed_over.shape[0]):
-        if passed_over[k] == 2:
-            time = closing_of_idle(run, k, h, min(h, first))
-            if time < first:
-                first, found = time, k
     for p in range(model.pair.shape[0]):
-        time, candidate = closing_of_pair(run, p, h, min(h, first), passed_over)
+        until = min(h, first)
+        state_of_pair(run, p, 0.0, h)
+        how = contact_of(run, p, passed_over)
+        for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+            if passed_over[k] == 2:
+                time = closing_of_idle(run, p, k, h, until)
+                if time < first:
+                    first, found = time, k
+        until = min(h, first)
+        if how == APART:
+            time, candidate = closing_of_pair(run, p, h, until)
+        elif how == IDLE:
+            time, candidate = closing_by_samples(run, p, h, until)
+        elif how >= 0:
+            time, candidate = closing_on_face(run, p, how, h, until, passed_over)
+        else:
+            continue
         if time < first:
             first, found = time, candidate
     return first, found
 
 
 @kernel
-def gap_in_step(run, k, time, h):
-    """Of a candidate in contact; its other end is far where it is outside its face."""
+def state_of_pair(run, p, time, h):
+    """Of both bodies, in work.state, and their rotations."""
     model, work = run.model, run.work
-    dop853.dense_state(run.y, work.dense, time / h, model.free, work.state)
-    rotate_bodies(work.state, work.rotation)
-    measure(model, work.state, work.rotation, k, work.measured)
-    return work.measured[col.GAP] if work.measured[col.INSIDE] >= 0.0 else np.inf
+    for end in range(2):
+        i = model.pair[p, end]
+        if model.inverse_mass[i] > 0.0:
+            for c in range(col.BODY * i, col.BODY * i + col.BODY):
+                work.state[c] = dop853.dense_value(run.y, work.dense, time / h, c)
+        else:
+            for c in range(col.BODY * i, col.BODY * i + col.BODY):
+                work.state[c] = run.y[c]
+        rotate_body(work.state, i, work.rotation)
 
 
 @kernel
-def closing_of_idle(run, k, h, until):
+def is_far(run, p):
+    """How far the spheres about both bodies are apart, m."""
+    model, a, b = run.model, run.model.pair[p, 0], run.model.pair[p, 1]
+    apart = minus(three(run.work.state, col.BODY * a), three(run.work.state, col.BODY * b))
+    return length(apart) - model.radius[a] - model.radius[b]
+
+
+@kernel
+def closing_rate(run, k):
+    return rate_at(run, run.work.state, k)
+
+
+@kernel
+def contact_of(run, p, passed_over):
+    """At the start of a step: APART; GUARDED, if a contact of the pair that is no vertex on a face parts the two; the
+    candidate of a vertex on a face; IDLE, if other features are at gap 0 and no force keeps them so. What is at gap 0
+    and neither closes nor opens is passed over from now on."""
+    model, work, size = run.model, run.work, run.scale[0]
+    if is_far(run, p) > 0.0:
+        return APART
+    on_face, guarded, idle = APART, False, False
+    for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+        if passed_over[k] == 0 and model.candidate[k, col.REMOTE] == 0:
+            measure(model, work.state, work.rotation, k, work.measured)
+            gap, inside = work.measured[col.GAP], min(work.measured[col.INSIDE], work.measured[col.LOWEST])
+            still = abs(closing_rate(run, k)) <= run.scale[1]
+            if abs(gap) <= 10.0 * CLOSED * size and inside >= -BESIDE * size and still:
+                passed_over[k] = 2
+        if passed_over[k] > 0:
+            kind = model.candidate[k, col.KIND]
+            if kind == col.VERTEX_FACE or kind == col.RIM_FACE:
+                if on_face == APART or passed_over[k] == 1:
+                    on_face = k
+            elif passed_over[k] == 1:
+                guarded = True
+            else:
+                idle = True
+    if guarded:
+        return GUARDED
+    return IDLE if idle and on_face < 0 else on_face
+
+
+@entry
+def contacts_at(run, y, later, near, fastest, found):
+    """How many candidates are at gap 0 at a state, to within `near` m, and part no faster than that, m/s; in found.
+
+    What is at the end of its feature, and beyond it at the later state, is another's.
+    """
+    model, work, count = run.model, run.work, 0
+    for i in range(model.inverse_mass.shape[0]):
+        rotate_body(y, i, work.rotation)
+    for p in range(model.pair.shape[0]):
+        a, b = model.pair[p, 0], model.pair[p, 1]
+        apart = length(minus(position_of(y, a), position_of(y, b)))
+        if apart > model.radius[a] + model.radius[b] + near:
+            continue
+        for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+            if model.candidate[k, col.REMOTE] == 1:
+                continue
+            measure(model, y, work.rotation, k, work.measured)
+            inside = work.measured[col.INSIDE]
+            off = min(inside, work.measured[col.LOWEST])
+            if abs(work.measured[col.GAP]) > near or off < -near or rate_at(run, y, k) > fastest:
+                continue
+            if inside <= near and not stays_inside(run, later, k, inside, y):
+                continue
+            found[count] = k
+            count += 1
+    return count
+
+
+@kernel
+def stays_inside(run, later, k, inside, y):
+    """Whether a candidate is as far inside its features at the later state, which is measured and left again."""
+    model, work = run.model, run.work
+    for end in (col.FIRST, col.SECOND):
+        rotate_body(later, model.candidate[k, end], work.rotation)
+    measure(model, later, work.rotation, k, work.measured)
+    for end in (col.FIRST, col.SECOND):
+        rotate_body(y, model.candidate[k, end], work.rotation)
+    return work.measured[col.INSIDE] >= inside
+
+
+@kernel
+def rate_at(run, y, k):
+    """m/s, of the gap that has just been measured at state y."""
+    i, j = run.model.candidate[k, col.FIRST], run.model.candidate[k, col.SECOND]
+    u = minus(velocity_at(y, i, three(run.work.measured, col.P1)), velocity_at(y, j, three(run.work.measured, col.P2)))
+    return dot(three(run.work.measured, col.N), u)
+
+
+@kernel
+def gap_in_step(run, p, k, time, h):
+    """Of a candidate in contact; its other end is far where it is outside its face."""
+    state_of_pair(run, p, time, h)
+    measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
+    return run.work.measured[col.GAP] if run.work.measured[col.INSIDE] >= 0.0 else np.inf
+
+
+@kernel
+def closing_of_idle(run, p, k, h, until):
     """When what lies at gap 0 without force goes in, s; sought at samples of the step, then by halving."""
     closed, before = -CLOSED * run.scale[0], 0.0
     for sample in range(1, IDLE_SAMPLES + 1):
         time = sample * h / IDLE_SAMPLES
-        if gap_in_step(run, k, time, h) < 2.0 * closed:
+        if gap_in_step(run, p, k, time, h) < 2.0 * closed:
             low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
-                if gap_in_step(run, k, middle, h) < closed:
+                if gap_in_step(run, p, k, middle, h) < closed:
                     high = middle
                 else:
                     low = middle
@@ -147,57 +290,210 @@ def closing_of_idle(run, k, h, until):
 
 
 @kernel
-def closing_of_pair(run, p, h, until, passed_over):
-    model, work, b8 = run.model, run.work, run.work.bernstein
-    a, b = model.pair[p, 0], model.pair[p, 1]
-    ka, kb = col.BODY * a, col.BODY * b
-    speed, rises = largest(b8, ka + col.V, kb + col.V), steepest(b8, ka + col.V, kb + col.V, h)
-    wa, wb = largest(b8, ka + col.W, -1), largest(b8, kb + col.W, -1)
-    wa_rate, wb_rate = steepest(b8, ka + col.W, -1, h), steepest(b8, kb + col.W, -1, h)
-    ra, rb = model.radius[a], model.radius[b]
-    size = run.scale[0]
+def closing_by_samples(run, p, h, until):
+    """Of two pieces that touch without force: sought at samples of the step, then by halving."""
+    closed, before = -CLOSED * run.scale[0], 0.0
+    for sample in range(1, IDLE_SAMPLES + 1):
+        time = sample * h / IDLE_SAMPLES
+        if nearest_gap(run, p, time, h) < 2.0 * closed:
+            low, high = before, time
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                if nearest_gap(run, p, middle, h) < closed:
+                    high = middle
+                else:
+                    low = middle
+            state_of_pair(run, p, high, h)
+            return low, nearest(run, p)
+        before = time
+        if time >= until:
+            break
+    return np.inf, -1
+
+
+@kernel
+def nearest_gap(run, p, time, h):
+    state_of_pair(run, p, time, h)
+    k = nearest(run, p)
+    if k < 0:
+        return np.inf
+    measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
+    return run.work.measured[col.GAP]
+
+
+@kernel
+def closing_on_face(run, p, reference, h, until, passed_over):
+    """Of what else of a body may come down on the face on which some of it is."""
+    model, work, size = run.model, run.work, run.scale[0]
+    x, y = model.candidate[reference, col.FIRST], model.candidate[reference, col.SECOND]
+    face = model.candidate[reference, col.SECOND_FEATURE]
     time = 0.0
     for _ in range(MOST_ADVANCES):
-        for c in range(model.free.shape[0]):
-            k = model.free[c] // col.BODY
-            if k in (a, b):
-                work.state[model.free[c]] = dop853.dense_value(run.y, work.dense, time / h, model.free[c])
-        apart = length(minus(three(work.state, ka), three(work.state, kb)))
+        state_of_pair(run, p, time, h)
+        omega = spin_of(work.state, y)
+        centre, by_x, by_y, _, _, _ = accelerations_within(run, h, x, y, omega)
+        falls = centre + by_x * model.radius[x]
+        if by_y > 0.0:
+            apart = length(minus(three(work.state, col.BODY * x), three(work.state, col.BODY * y)))
+            falls += by_y * (apart + model.radius[x])
         forward = np.inf
-        if apart - ra - rb > 0.2 * (ra + rb):
-            forward = (apart - ra - rb) / max(speed, 1e-300)
-        else:
-            # From either centre to any point of the other body, from now on
-            furthest = apart + speed * (until - time)
-            arm_a, arm_b = ra if rb == np.inf else furthest + rb, 0.0 if wb == 0.0 else furthest + ra
-            fastest = speed + wa * arm_a + wb * arm_b
-            falls = rises + (wa_rate + wa * wa) * arm_a + (wb_rate + wb * wb) * arm_b + 2.0 * max(wa, wb) * fastest
-            rotate_bodies(work.state, work.rotation)
-            for k in range(model.pair[p, 2], model.pair[p, 3]):
-                if passed_over[k] > 0:
+        for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+            ids = model.candidate[k]
+            if passed_over[k] > 0 or ids[col.SECOND] != y or ids[col.SECOND_FEATURE] != face:
+                continue
+            if ids[col.KIND] == col.RIM_FACE:
+                ahead = rim_clear(run, k, falls, until - time)
+            elif ids[col.KIND] == col.VERTEX_FACE:
+                measure(model, work.state, work.rotation, k, work.measured)
+                gap, rate = work.measured[col.GAP], closing_rate(run, k)
+                if time == 0.0 and gap <= 10.0 * CLOSED * size and work.measured[col.INSIDE] < -BESIDE * size:
+                    passed_over[k] = 3  # it goes down beyond the face, whose edges meet others: these are guarded
                     continue
-                out, remote = work.measured, model.candidate[k, col.REMOTE]
-                measure(model, work.state, work.rotation, k, out)
-                gap = out[col.GAP]
-                if out[col.INSIDE] < -CLOSED * size or gap < -BEHIND * size or gap == np.inf:
-                    continue
-                i, j = model.candidate[k, col.FIRST], model.candidate[k, col.SECOND]
-                u = minus(
-                    velocity_at(work.state, i, three(out, col.P1)), velocity_at(work.state, j, three(out, col.P2))
-                )
-                closing = dot(three(out, col.N), u)
-                ahead, least = max(gap, 0.0) / max(fastest, 1e-300), 0.0
-                kind = model.candidate[k, col.KIND]
-                if kind != col.EDGE_EDGE and kind != col.RIM_FACE:
-                    ahead = max(ahead, zero_after(max(gap, 0.0), closing, falls))
-                if gap <= CLOSED * size:
-                    if closing < 0.0 and remote == 0:
-                        if min(gap, -closing * ahead) <= FINEST * size:
-                            return time + ahead, k
-                    else:
-                        least = PARTING * h
-                forward = min(forward, max(ahead, least))
+                ahead = zero_after(gap, rate, falls)
+            else:
+                continue
+            measure(model, work.state, work.rotation, k, work.measured)
+            gap, rate = work.measured[col.GAP], closing_rate(run, k)
+            if gap <= CLOSED * size:
+                if rate < 0.0 and min(gap, -rate * ahead) <= FINEST * size:
+                    return time + ahead, k
+                ahead = max(ahead, PARTING * h)
+            forward = min(forward, ahead)
         time += forward
         if time >= until:
             return np.inf, -1
     return time, -2
+
+
+@kernel
+def rim_clear(run, k, falls, most):
+    """s, for which every point of a rim stays above a face that does not turn: n . c - r |n across the axis|."""
+    model, work = run.model, run.work
+    a, c = model.candidate[k, col.FIRST], model.candidate[k, col.FIRST_FEATURE]
+    b, f = model.candidate[k, col.SECOND], model.candidate[k, col.SECOND_FEATURE]
+    n, axis = turn(work.rotation, b, three(model.face[f], 0)), turn(work.rotation, a, three(model.rim[c], 3))
+    centre = plus(position_of(work.state, a), turn(work.rotation, a, three(model.rim[c], 0)))
+    height = dot(n, minus(centre, position_of(work.state, b))) - model.face[f, 3]
+    rate = dot(n, velocity_at(work.state, a, centre))
+    side = along(n, -dot(n, axis), axis)
+    turns = cross(n, spin_of(work.state, a))
+    turns = along(turns, -dot(turns, axis), axis)
+    low, high = 0.0, most
+    radius = model.rim[c, 6]
+    if height + rate * high - radius * length(along(side, high, turns)) - 0.5 * falls * high * high > 0.0:
+        return np.inf
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        left = height + rate * middle - radius * length(along(side, middle, turns)) - 0.5 * falls * middle * middle
+        if left > 0.0:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def nearest(run, p):
+    """The candidate of a pair's nearest features; -1 where there are none. Of equals, one that can meet."""
+    model, work, size = run.model, run.work, run.scale[0]
+    best, found = np.inf, -1
+    for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+        measure(model, work.state, work.rotation, k, work.measured)
+        gap = work.measured[col.GAP]
+        if min(work.measured[col.INSIDE], work.measured[col.LOWEST]) < -CLOSED * size or gap < -BEHIND * size:
+            continue
+        if model.candidate[k, col.REMOTE] == 1:
+            gap += CLOSED * size
+        if gap < best:
+            best, found = gap, k
+    return found
+
+
+@kernel
+def clear(run, p, k, h):
+    """s, for which the pieces stay apart along the normal of candidate k, just measured; and how fast any of their
+    points may move against the other body, m/s."""
+    model, work = run.model, run.work
+    a, b = model.pair[p, 0], model.pair[p, 1]
+    n, n_rate = three(work.measured, col.N), three(work.measured, col.RATE_N)
+    second = model.candidate[k, col.SECOND]
+    omega = along(cross(n, n_rate), dot(n, spin_of(work.state, second)), n)
+    if model.candidate[k, col.FIRST] != a:
+        n, n_rate = times(-1.0, n), times(-1.0, n_rate)
+    centre, by_a, by_b, speed, wa, wb = accelerations_within(run, h, a, b, omega)
+    origin, moves = three(work.state, col.BODY * b), three(work.state, col.BODY * b + col.V)
+    plane = model.radius[b] == np.inf
+    falls = centre + by_a * model.radius[a] + (0.0 if plane else by_b * model.radius[b])
+    fastest = speed + wa * model.radius[a] + (0.0 if plane else wb * model.radius[b])
+    first = model.pair[p, col.FROM]
+    margin = model.value[first, col.MARGIN_A] + model.value[first, col.MARGIN_B]
+    least = np.inf
+    for v in range(model.pair[p, col.VERTICES_A], model.pair[p, col.END_A]):
+        q = vertex_at(model, work.state, work.rotation, a, v)
+        arm = minus(q, origin)
+        height, rate = dot(n, arm) - margin, dot(n, minus(velocity_at(work.state, a, q), moves)) + dot(n_rate, arm)
+        if plane:
+            face = model.candidate[k, col.SECOND_FEATURE]
+            least = min(least, zero_after(height - model.face[face, 3], rate, falls))
+        for w in range(model.pair[p, col.VERTICES_B], model.pair[p, col.END_B]):
+            q = vertex_at(model, work.state, work.rotation, b, w)
+            arm = minus(q, origin)
+            gap = height - dot(n, arm)
+            own = dot(n, minus(velocity_at(work.state, b, q), moves)) + dot(n_rate, arm)
+            least = min(least, zero_after(gap, rate - own, falls))
+    return least, fastest
+
+
+@kernel
+def closing_of_pair(run, p, h, until):
+    """Of two pieces that are apart, or part."""
+    model = run.model
+    time, k = 0.0, -1
+    for _ in range(MOST_ADVANCES):
+        state_of_pair(run, p, time, h)
+        far = is_far(run, p)
+        if far > 0.2 * (model.radius[model.pair[p, 0]] + model.radius[model.pair[p, 1]]):
+            _, _, _, speed, _, _ = accelerations_within(run, h, model.pair[p, 0], model.pair[p, 1], (0.0, 0.0, 0.0))
+            time += far / max(speed, 1e-300)
+            k = -1
+        else:
+            time, k, ended = advanced(run, p, k, time, h, until)
+            if ended:
+                return time, k
+        if time >= until:
+            return np.inf, -1
+    return time, -2
+
+
+@kernel
+def advanced(run, p, k, time, h, until):
+    """(time, the candidate of the nearest features, 1 where it closes then). k: that of the time before, or -1."""
+    model, work, size = run.model, run.work, run.scale[0]
+    fresh = False
+    while True:
+        if k >= 0:
+            measure(model, work.state, work.rotation, k, work.measured)
+            if min(work.measured[col.INSIDE], work.measured[col.LOWEST], work.measured[col.GAP]) < 0.0:
+                k = -1
+        if k < 0:
+            fresh, k = True, nearest(run, p)
+            if k < 0:
+                return np.inf, -1, False
+            measure(model, work.state, work.rotation, k, work.measured)
+        gap, rate, remote = work.measured[col.GAP], closing_rate(run, k), model.candidate[k, col.REMOTE] == 1
+        if model.candidate[k, col.KIND] == col.RIM_FACE:
+            still = (0.0, 0.0, 0.0)
+            centre, by_a, _, _, _, _ = accelerations_within(run, h, model.pair[p, 0], model.pair[p, 1], still)
+            ahead = rim_clear(run, k, centre + by_a * model.radius[model.pair[p, 0]], until - time)
+        else:
+            ahead, fastest = clear(run, p, k, h)
+            if fresh:
+                ahead = max(ahead, max(gap, 0.0) / max(fastest, 1e-300))
+        if gap <= CLOSED * size:
+            if rate < 0.0 and not remote and min(gap, -rate * ahead) <= FINEST * size:
+                return time + ahead, k, True
+            if rate >= 0.0 or remote:
+                ahead = max(ahead, PARTING * h)
+        if fresh or ahead > WORTH * (until - time) or ahead * -rate > 0.5 * gap:
+            return time + ahead, k, False
+        k = -1

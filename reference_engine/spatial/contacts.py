@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from scipy import sparse
 
 from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
@@ -13,7 +14,8 @@ from reference_engine.errors import EndlessEventsError, PainleveError, Unresolve
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import project_entry, rate_entry
-from reference_engine.spatial.contact_modes import seek_forces
+from reference_engine.spatial.advancement import contacts_at
+from reference_engine.spatial.contact_modes import refine_forces, seek_forces
 from reference_engine.spatial.frames import Frames, rates_of, surveyed
 from reference_engine.spatial.layout import Active, Run, Work
 from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
@@ -24,8 +26,8 @@ SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 FORCELESS = 1e-9  # of the largest force: no force
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
-SWEEPS, MANY_SWEEPS = 5000, 200_000
-CONVERGED = 1e-14
+FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
+CONVERGED, REFINED = 1e-14, 1e-12  # of the largest acceleration
 FIRST_STEP = 1e-3  # s
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
@@ -42,6 +44,7 @@ class BodiesInContact:
         self.contacts: list[int] = []  # at gap 0, with force or without
         self.step_length = FIRST_STEP
         self.samples: list[tuple[float, Array]] = []
+        self.pressing: list[tuple[list[int], Indices, Array, Array]] = []  # of a sample: itself, pairs, rows, forces
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
         self._ahead: tuple[float, Array] | None = None
@@ -52,7 +55,14 @@ class BodiesInContact:
 
     def _run_of(self, size: float, space: int) -> Run:
         n = len(self.y)
-        sizes = {"n": n, "B + 1": n // int(col.BODY), "A": space, "M": 3 * space, "M + 1": 3 * space + 1}
+        sizes = {
+            "n": n,
+            "B + 1": n // int(col.BODY),
+            "A": space,
+            "M": 3 * space,
+            "M + 1": 3 * space + 1,
+            "A + 1": space + 1,
+        }
         work, active = zeros(Work, sizes), zeros(Active, sizes)
         for row in (work.state, work.end):
             row[:] = self.y
@@ -75,23 +85,11 @@ class BodiesInContact:
 
     def _in_contact(self, fastest: float) -> list[int]:
         """Candidates at gap 0 here, which do not part faster than that [m/s]."""
-        ids, y = self.model.candidate, self.y.reshape(-1, int(col.BODY))
-        apart = y[self.model.pair[:, 0], :3] - y[self.model.pair[:, 1], :3]
-        radii = self.model.radius[self.model.pair[:, 0]] + self.model.radius[self.model.pair[:, 1]]
-        near = np.flatnonzero(np.sqrt(np.einsum("pi,pi->p", apart, apart)) <= radii + TOGETHER * self.size)
-        rates, found = np.zeros_like(self.y), []
+        rates, found = np.zeros_like(self.y), np.zeros(len(self.model.candidate), np.int64)
         rate_entry(self.run, self.y, rates)
         later = self.y + BRIEF * rates
-        for p in near:
-            every = [k for k in range(self.model.pair[p, 2], self.model.pair[p, 3]) if ids[k, col.REMOTE] == 0]
-            rows = surveyed(self.run, self.y, every)
-            closed = np.abs(rows[:, col.GAP]) <= TOGETHER * self.size
-            closed &= (rows[:, col.INSIDE] >= -TOGETHER * self.size) & (rates_of(rows) <= fastest)
-            near_end = closed & (rows[:, col.INSIDE] <= TOGETHER * self.size)
-            if near_end.any():  # what leaves its face or edge is another's
-                closed &= ~near_end | (surveyed(self.run, later, every)[:, col.INSIDE] >= rows[:, col.INSIDE])
-            found += [k for k, here in zip(every, closed) if here]
-        return found
+        count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, found)
+        return [int(k) for k in found[:count]]
 
     def _settled(self, time: float) -> Segment:
         """Impulses where some approach, then what carries force and how, from here on."""
@@ -179,10 +177,16 @@ class BodiesInContact:
         n, order = frames.n, np.array([1, 2, 0])  # the normal last
         which = (3 * np.arange(n)[:, None] + order).ravel()
         friction = self.model.value[self.contacts, col.FRICTION]
+        together = self.settings.order
+        if together is None:
+            moved = np.abs(frames.A.reshape(n, 3, n, 3)).max(axis=(1, 3)) > 0.0
+            if np.count_nonzero(moved) > n:
+                raise ImpactError(f"{n} contacts are struck at once, and no order says in which way")
+            together = "sequential"
         try:
             found = multiple_impact(
                 frames.A[np.ix_(which, which)], frames.u[:, order], friction=friction, restitution=restitution,
-                law=self.settings.impact_law, order=self.settings.order,
+                law=self.settings.impact_law, order=together,
             )  # fmt: skip
         except ImpactError:
             if (self.settings.impact_law, self.settings.order) != ("newton", "simultaneous"):
@@ -233,18 +237,38 @@ class BodiesInContact:
             speed = norm(across)
             if friction[k] > 0.0 and speed > slow and candidate not in self._stopped:
                 slides[k] = across / speed
-        _, change, jammed = seek_forces(frames.A, frames.b, friction, slides, force, SWEEPS, CONVERGED)
-        if jammed >= 0:
-            self._refuse_jam(time, frames, jammed, friction[jammed] * slides[jammed])
-        if n and change > OFF * float(np.abs(frames.b).max()):
-            reason = f"contact forces are off by {change:.3g} m/s^2 after {SWEEPS} sweeps"
-            raise UnresolvedContact(reason, time=time, bodies=self._any_names(), gap=0.0)
+        self._seek_forces(time, frames, friction, slides, force)
         active = self._chosen(frames, force, slides, before)
         self._fallen = {}
         young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
         self._activate(active, young)
         self._drop_pulling()
         self._log_modes(before, frames)
+
+    def _seek_forces(self, time: float, frames: Frames, friction: Array, slides: Array, force: Array) -> None:
+        """Into force (n, 3), island by island."""
+        for island in self._islands(self.contacts) if self.contacts else []:
+            rows = (3 * np.array(island)[:, None] + np.arange(3)).ravel()
+            A, b, mu, way = frames.A[np.ix_(rows, rows)], frames.b[island], friction[island], slides[island]
+            found, off = np.zeros((len(island), 3)), math.inf
+            for sweeps in (FEW_SWEEPS, SWEEPS):
+                _, off, jammed = seek_forces(A, b, mu, way, found, sweeps, CONVERGED)
+                if jammed >= 0:
+                    self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
+                if off > CONVERGED * float(np.abs(b).max()):
+                    refined = found.copy()
+                    m = len(rows)
+                    space = np.zeros((m, m + 1)), np.zeros((2, m)), np.zeros((m, 2), np.int64)
+                    _, off = refine_forces(
+                        A, b, mu, way, refined, REFINED, *space, np.zeros_like(found), np.zeros_like(found)
+                    )
+                    if off <= OFF * float(np.abs(b).max()):
+                        found = refined
+                        break
+            if off > OFF * float(np.abs(b).max()):
+                reason = f"contact forces are off by {off:.3g} m/s^2 after {SWEEPS} sweeps and Newton's method"
+                raise UnresolvedContact(reason, time=time, bodies=self._names(self.contacts[island[0]]), gap=0.0)
+            force[island] = found
 
     def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:
         """Where pressing harder makes a sliding contact go in faster. Of one contact alone that proves that no forces
@@ -288,15 +312,26 @@ class BodiesInContact:
             scale = self.run.scale.copy()
             self.run = self._run_of(float(scale[0]), 2 * space)
             self.run.scale[:] = scale
-        active = self.run.active
-        active.count[0] = space
+        active, every = self.run.active, [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
+        islands = self._islands([candidate for candidate, _, _ in every])
+        active.count[:] = space, len(islands)
+        active.first[: len(islands) + 1] = np.cumsum([0, *map(len, islands)])
         active.young[:] = 0
         active.weight[:] = 1.0
-        for k, (candidate, mode, slip) in enumerate(
-            [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
-        ):
+        for k, (candidate, mode, slip) in enumerate(every[i] for island in islands for i in island):
             active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
             active.young[k] = candidate in young and self._has_friction(candidate)
+
+    def _islands(self, candidates: list[int]) -> list[list[int]]:
+        """Numbers of these candidates, by the moving bodies that link them."""
+        moves = self.model.inverse_mass > 0.0
+        ends = self.model.candidate[candidates][:, (col.FIRST, col.SECOND)]
+        both = moves[ends].all(axis=1)
+        bodies = len(moves)
+        links = sparse.coo_array((np.ones(both.sum()), tuple(ends[both].T)), (bodies, bodies))
+        _, label = sparse.csgraph.connected_components(links, directed=False)
+        of = label[np.where(moves[ends[:, 0]], ends[:, 0], ends[:, 1])]
+        return [np.flatnonzero(of == one).tolist() for one in dict.fromkeys(of.tolist())]
 
     def _drop_pulling(self) -> None:
         """Of forces that the equations leave open the least squares may pull: such a contact carries none."""

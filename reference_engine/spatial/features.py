@@ -19,11 +19,16 @@ PARALLEL = 1e-9  # sine of the angle between edges, or a disc and a face, below 
 def rotate_bodies(y, rotation):
     """Matrices of the state's quaternions, of any length."""
     for i in range(rotation.shape[0]):
-        k = col.BODY * i + col.Q
-        w, a, b, c = y[k], y[k + 1], y[k + 2], y[k + 3]
-        rows = matrix(w, a, b, c, 2.0 / (w * w + a * a + b * b + c * c))
-        for r in range(3):
-            set_three(rotation[i], 3 * r, rows[r])
+        rotate_body(y, i, rotation)
+
+
+@kernel
+def rotate_body(y, i, rotation):
+    k = col.BODY * i + col.Q
+    w, a, b, c = y[k], y[k + 1], y[k + 2], y[k + 3]
+    rows = matrix(w, a, b, c, 2.0 / (w * w + a * a + b * b + c * c))
+    for r in range(3):
+        set_three(rotation[i], 3 * r, rows[r])
 
 
 @kernel
@@ -62,13 +67,14 @@ def unit_rate(a, size, rate):
 
 @kernel
 def measure(model, y, rotation, k, out):
-    """Candidate k at this state: the columns of `layout` from GAP to INSIDE."""
-    kind = model.candidate[k, col.KIND]
+    """Candidate k at this state: the columns of `layout` from GAP to LOWEST."""
+    kind, lowest = model.candidate[k, col.KIND], np.inf
     a, fa = model.candidate[k, col.FIRST], model.candidate[k, col.FIRST_FEATURE]
     b, fb = model.candidate[k, col.SECOND], model.candidate[k, col.SECOND_FEATURE]
     if kind == col.VERTEX_FACE:
         p = vertex_at(model, y, rotation, a, fa)
         over_face(model, y, rotation, b, fb, p, velocity_at(y, a, p), out)
+        lowest = below_others(model, rotation, a, fa, three(out, col.N))
     elif kind == col.RIM_FACE:
         p, rate = lowest_of_rim(model, y, rotation, a, fa, b, fb)
         over_face(model, y, rotation, b, fb, p, rate, out)
@@ -85,6 +91,7 @@ def measure(model, y, rotation, k, out):
         )
         write_distance(p, q, velocity_at(y, a, p), velocity_at(y, b, q), ways, out)
     out[col.GAP] -= model.value[k, col.MARGIN_A] + model.value[k, col.MARGIN_B]
+    out[col.LOWEST] = lowest
 
 
 @kernel
@@ -140,6 +147,14 @@ def edge_at(model, y, rotation, i, e):
 
 
 @kernel
+def across(model, rotation, i, e, k, n, size):
+    """How far a normal into body i has turned from a face of edge e towards the other one, times a length; infinite
+    where the edge has no faces."""
+    way = three(model.inward[e], k)
+    return size * dot(n, turn(rotation, i, way)) if dot(way, way) > 0.0 else np.inf
+
+
+@kernel
 def between_edges(model, y, rotation, a, ea, b, eb, out):
     """The nearest points of the lines of two edges; p1 - p2 = g n, so that both rates follow from two equations."""
     o1, e1, size1, o1_rate, e1_rate = edge_at(model, y, rotation, a, ea)
@@ -163,11 +178,15 @@ def between_edges(model, y, rotation, a, ea, b, eb, out):
     s1 = (c * dot(d, e2) - dot(d, e1)) * over_det
     s2 = (dot(d, e2) - c * dot(d, e1)) * over_det
     p1, p2 = along(o1, s1, e1), along(o2, s2, e2)
-    gap = dot(n, d)
+    gap = dot(n, minus(p1, p2))  # of d it would be as inexact as n, times its length
     moved = minus(along(o1_rate, s1, e1_rate), along(o2_rate, s2, e2_rate))
     f1, f2 = gap * dot(n_rate, e1) - dot(moved, e1), gap * dot(n_rate, e2) - dot(moved, e2)
     s1_rate, s2_rate = (f1 - c * f2) * over_det, (c * f1 - f2) * over_det
-    out[col.GAP], out[col.INSIDE] = gap, min(min(s1, size1 - s1), min(s2, size2 - s2))
+    inside = min(min(s1, size1 - s1), min(s2, size2 - s2))
+    for k in range(0, 6, 3):  # else a face is nearer
+        inside = min(inside, across(model, rotation, a, ea, k, n, size1))
+        inside = min(inside, across(model, rotation, b, eb, k, times(-1.0, n), size2))
+    out[col.GAP], out[col.INSIDE] = gap, inside
     set_three(out, col.P1, p1)
     set_three(out, col.P2, p2)
     set_three(out, col.N, n)
@@ -186,7 +205,7 @@ def beside_edge(model, y, rotation, b, e, p, rate, out):
     q = along(o, s, way)
     inside = min(s, size - s)
     for k in range(0, 6, 3):  # else a face is nearer
-        inside = min(inside, -dot(minus(p, q), turn(rotation, b, three(model.inward[e], k))))
+        inside = min(inside, across(model, rotation, b, e, k, minus(q, p), 1.0))
     write_distance(p, q, rate, along(along(o_rate, s, way_rate), s_rate, way), inside, out)
 
 
@@ -197,6 +216,15 @@ def beyond_vertex(model, rotation, i, v, a):
     least = np.inf
     for k in range(model.way_first[v], model.way_first[v + 1]):
         least = min(least, -dot(a, turn(rotation, i, row(model.way, k))))
+    return least
+
+
+@kernel
+def below_others(model, rotation, i, v, n):
+    """How far vertex v of body i is below the others that edges lead to, along n, m; else one of these is nearer."""
+    least = np.inf
+    for k in range(model.way_first[v], model.way_first[v + 1]):
+        least = min(least, model.way[k, 3] * dot(n, turn(rotation, i, row(model.way, k))))
     return least
 
 

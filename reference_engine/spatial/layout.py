@@ -14,22 +14,28 @@ Q, V, W, BODY = (np.int64(k) for k in (3, 7, 10, 13))  # columns of a body in th
 
 # Kinds of candidates: what of the first body meets what of the second
 VERTEX_FACE, RIM_FACE, EDGE_EDGE, VERTEX_EDGE, VERTEX_VERTEX, JOINT = (np.int64(k) for k in range(6))
-KIND, FIRST, FIRST_FEATURE, SECOND, SECOND_FEATURE, REMOTE, IDS = range(7)  # columns of Model.candidate
-"""REMOTE: 1 for what bounds a distance alone, and never meets first: two corners without a margin."""
+KIND, FIRST, FIRST_FEATURE, SECOND, SECOND_FEATURE, REMOTE, PIECES, IDS = range(8)  # columns of Model.candidate
+"""REMOTE: 1 for what bounds a distance alone, and never meets first: two corners without a margin.
+PIECES: the same number for all candidates of the same two pieces."""
 FRICTION, RESTITUTION, MARGIN_A, MARGIN_B, VALUES = range(5)  # columns of Model.value: 1, 1, m, m
 
+# Columns of Model.pair, of two pieces; two bodies; numbers of its candidates, and of the vertices of both pieces
+FROM, TO, VERTICES_A, END_A, VERTICES_B, END_B, PAIR = range(2, 9)
+
 # Columns of a measured candidate: m; points of both cores and the unit normal from the second to the first, m and 1,
-# with their rates, m/s and 1/s; how far inside the edges of its features it is, m
-GAP, P1, P2, N, RATE_P1, RATE_P2, RATE_N, INSIDE, MEASURED = (np.int64(k) for k in (0, 1, 4, 7, 10, 13, 16, 19, 20))
+# with their rates, m/s and 1/s; how far inside the edges of its features it is, m; of a vertex over a face, how far it
+# is below its neighbours, m
+GAP, P1, P2, N, RATE_P1, RATE_P2, RATE_N, INSIDE, LOWEST = (np.int64(k) for k in (0, 1, 4, 7, 10, 13, 16, 19, 20))
+MEASURED = np.int64(21)
 # More columns of a row of Work.row: points on both surfaces, their relative velocity, its rate without contact forces
-C1, C2, U, FREE, ROW = (np.int64(k) for k in (20, 23, 26, 29, 32))
+C1, C2, U, FREE, ROW = (np.int64(k) for k in (21, 24, 27, 30, 33))
 
 OPEN, STICK, SLIP = (np.int64(k) for k in range(3))  # modes of a contact: without force, without slip, sliding
 SPEED, SPIN, ACCELERATION, SPIN_RATE, BOUNDS = range(5)  # columns of Work.bound
 
 
 class Model(Structure):
-    """B bodies and the world, V vertices, E edges, F faces, C rims, N candidates, P pairs of bodies, K joints.
+    """B bodies and the world, V vertices, E edges, F faces, C rims, N candidates, P pairs of pieces, K joints.
 
     The last K candidates are joints, whose features are vertices.
     """
@@ -45,7 +51,7 @@ class Model(Structure):
     outward: Array = of_shape("E", 3)  # unit, between the normals of an edge's faces; 0 where there are none
     inward: Array = of_shape("E", 6)  # unit, across an edge into both of its faces; 0 where there are none
     way_first: Indices = of_shape("V + 1")  # edges leave vertex v along way[way_first[v] : way_first[v + 1]]
-    way: Array = of_shape("2 E", 3)  # unit
+    way: Array = of_shape("2 E", 4)  # unit, and its length m
     face: Array = of_shape("F", 4)  # outward unit normal; m, its plane along it
     loop_first: Indices = of_shape("F + 1")  # face f has the corners loop[loop_first[f] :
     # loop_first[f + 1]]; a plane has none
@@ -53,7 +59,7 @@ class Model(Structure):
     rim: Array = of_shape("C", 7)  # centre m, unit axis, radius m
     candidate: Indices = of_shape("N", IDS)
     value: Array = of_shape("N", VALUES)
-    pair: Indices = of_shape("P", 4)  # first and second body, its candidates from the third number up to the fourth
+    pair: Indices = of_shape("P", PAIR)
 
 
 class Work(Structure):
@@ -79,14 +85,15 @@ class Work(Structure):
 
 
 class Active(Structure):
-    """Contacts and joints that carry forces, `count` of them."""
+    """Contacts and joints that carry forces, island by island: those that moving bodies link."""
 
     candidate: Indices = of_shape("A")
     mode: Indices = of_shape("A")
     slip: Array = of_shape("A", 3)  # unit, in which direction it slides while its speed is none yet
     young: Indices = of_shape("A")  # 1: it has begun to slide, and is slow yet
     weight: Array = of_shape("A")  # of the forces of what sticks, where the equations leave some open
-    count: Indices = of_shape(1)
+    count: Indices = of_shape(2)  # of all, and of islands
+    first: Indices = of_shape("A + 1")  # of an island; behind the last one, `count`
 
 
 class Run(Structure):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
 from reference_engine.errors import SpatialWorldError
 
 
@@ -12,8 +12,9 @@ class LocatedSettings:
 
     tolerance: float = 1e-13  # local error of a step, relative to 1 + |value|, m, m/s, rad/s
     impact_law: str = "newton"  # of `multiple_impact`
-    order: str = "simultaneous"
+    order: str | None = "simultaneous"  # None: an impact at contacts that move one another is an error
     max_events: int = 10_000
+    at_impacts: bool = False  # samples before and after every impact besides
 
     def __post_init__(self) -> None:
         if not 1e-14 <= self.tolerance <= 1e-3:
@@ -36,6 +37,19 @@ class SpatialEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SpatialContacts:
+    """C rows: what presses at the samples. The normal points from the second to the first."""
+
+    sample: Indices  # (C,)
+    first: Indices  # (C,)
+    second: Indices  # (C,)
+    point: Array  # (C, 3) m
+    normal: Array  # (C, 3)
+    gap: Array  # (C,) m
+    force: Array  # (C, 3) N, on the first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SpatialMotion:
     """S samples of B bodies, SI, world axes; velocities are those behind an event at the same time."""
 
@@ -44,5 +58,6 @@ class SpatialMotion:
     orientation: Array  # (S, B, 4) unit quaternion w x y z, body to world
     velocity: Array  # (S, B, 3) m/s
     spin: Array  # (S, B, 3) rad/s
+    contacts: SpatialContacts
     events: tuple[SpatialEvent, ...]
     steps: int

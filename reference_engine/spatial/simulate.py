@@ -13,10 +13,10 @@ from reference_engine.errors import EndlessEventsError, SpatialWorldError, Unres
 from reference_engine.events import Segment, first_fall, follow
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
-from reference_engine.spatial.advancement import CLOSED, first_closing, integrate, step_of
+from reference_engine.spatial.advancement import CLOSED, SHORTEST, first_closing, integrate, step_of
 from reference_engine.spatial.contacts import TOGETHER, BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
-from reference_engine.spatial.motion import LocatedSettings, SpatialMotion
+from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
 
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
@@ -55,7 +55,9 @@ class _InSpace(BodiesInContact):
         rows = surveyed(self.run, self.y, list(range(len(ids))))
         deepest: dict[tuple[int, ...], tuple[float, int]] = {}
         for k, (one, gap, inside) in enumerate(zip(ids, rows[:, col.GAP], rows[:, col.INSIDE])):
-            feature = tuple(int(i) for i in (one[: col.SECOND + 1] if one[col.KIND] == col.VERTEX_FACE else one))
+            feature = tuple(int(i) for i in one)
+            if one[col.KIND] == col.VERTEX_FACE:
+                feature = (int(col.VERTEX_FACE), feature[col.FIRST_FEATURE], feature[col.PIECES])
             if one[col.KIND] != col.EDGE_EDGE and (inside >= 0.0 or one[col.KIND] == col.VERTEX_FACE):
                 deepest[feature] = max(deepest.get(feature, (-math.inf, k)), (float(gap), k))
         for gap, k in deepest.values():
@@ -77,10 +79,12 @@ class _InSpace(BodiesInContact):
         passed[self.contacts] = 2
         passed[[*self._modes(), *self.joints]] = 1
         closing, candidate = first_closing(run, h, passed)
-        if candidate == -2:
-            raise UnresolvedContact(
-                "a gap that neither closes nor opens", time=start, bodies=self._any_names(), gap=0.0
-            )
+        if candidate == -2:  # no contact up to here, and it is not known further on
+            if closing <= SHORTEST:
+                reason = "a gap that neither closes nor opens"
+                raise UnresolvedContact(reason, time=start, bodies=self._any_names(), gap=0.0)
+            h, closing = closing, math.inf
+            step_of(run, h)
         event, guard = (closing, -1) if closing <= h else (math.inf, -1)
         dense = self._dense(start, h, before)
         guards: Any = None
@@ -115,9 +119,23 @@ class _InSpace(BodiesInContact):
         if self._closing >= 0:
             self.contacts.append(self._closing)
             self._closing = -1
-        return self._settled(time)
+        before, logged = self.y.copy(), len(self.events)
+        segment = self._settled(time)
+        if self.settings.at_impacts and any(event.kind in ("impact", "contact") for event in self.events[logged:]):
+            self.samples.append((time, before))
+            self.sample(time, self.y)
+        return segment
 
     def sample(self, time: float, state: Any) -> None:
+        """With what presses there."""
+        count = int(self.run.active.count[0])
+        if count:
+            rate_entry(self.run, np.ascontiguousarray(state), np.zeros_like(self.y))
+            ids = self.model.candidate[self.run.active.candidate[:count]]
+            own = np.flatnonzero(ids[:, col.KIND] != col.JOINT)
+            row, force = self.run.work.row[own], self.run.work.force[own]
+            which = [len(self.samples)] * len(own)
+            self.pressing.append((which, ids[own][:, (col.FIRST, col.SECOND)], row.copy(), force.copy()))
         self.samples.append((time, np.array(state)))
 
     def _commit(self) -> None:
@@ -214,6 +232,16 @@ class _InSpace(BodiesInContact):
         return SpatialMotion(
             time=np.array([time for time, _ in self.samples]), position=state[..., :3].copy(),
             orientation=q / np.sqrt(np.einsum("sbi,sbi->sb", q, q))[..., None],
-            velocity=state[..., col.V : col.W].copy(), spin=state[..., col.W :].copy(), events=tuple(self.events),
-            steps=self.steps,
+            velocity=state[..., col.V : col.W].copy(), spin=state[..., col.W :].copy(), contacts=self._contacts(),
+            events=tuple(self.events), steps=self.steps,
+        )  # fmt: skip
+
+    def _contacts(self) -> SpatialContacts:
+        sample, bodies, row, force = zip(*self.pressing) if self.pressing else ([], [], [], [])
+        rows = np.concatenate([np.zeros((0, int(col.ROW))), *row])
+        pair = np.concatenate([np.zeros((0, 2), np.int64), *bodies])
+        return SpatialContacts(
+            sample=np.concatenate([np.zeros(0, np.int64), *sample]), first=pair[:, 0], second=pair[:, 1],
+            point=rows[:, col.C1 : col.C2], normal=rows[:, col.N : col.RATE_P1], gap=rows[:, col.GAP],
+            force=np.concatenate([np.zeros((0, 3)), *force]),
         )  # fmt: skip

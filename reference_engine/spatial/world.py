@@ -1,8 +1,9 @@
 """A world of rigid bodies in space, and its features as arrays."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +14,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.spatial_shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
+from reference_engine.rotation import matrices
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.layout import Model
 
@@ -27,7 +29,26 @@ class Points:
     points: ArrayLike  # (n, 3) m
 
 
-Shape = Sphere | Capsule | Box | Cylinder | ConvexMesh | Points | HalfSpace
+Simple = Sphere | Capsule | Box | Cylinder | ConvexMesh | Points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A shape of a compound, with its pose in the frame of the body."""
+
+    shape: Simple
+    position: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m
+    orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0)  # (4,) unit quaternion w x y z, piece to body
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """Several shapes that move as one."""
+
+    pieces: tuple[Piece, ...]
+
+
+Shape = Simple | Compound | HalfSpace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +138,20 @@ def _check_body(where: str, body: SpatialBody) -> None:
 # --- features ----------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Own:
+    """Numbers of the vertices, edges, faces and rims of one piece, and its margin."""
+
+    vertices: range
+    edges: range
+    faces: range
+    rims: range
+    margin: float  # m
+
+
 @dataclass(slots=True)
 class _Features:
-    """Of all bodies, as they come: of each body, numbers of its vertices, edges, faces, rims; and its margin."""
+    """Of all bodies, as they come."""
 
     vertex: list[Array] = field(default_factory=list)
     edge: list[tuple[int, int]] = field(default_factory=list)
@@ -128,22 +160,47 @@ class _Features:
     face: list[Array] = field(default_factory=list)
     loops: list[list[int]] = field(default_factory=list)
     rim: list[Array] = field(default_factory=list)
-    of: list[tuple[range, range, range, range]] = field(default_factory=list)
-    margin: list[float] = field(default_factory=list)
+    of: list[list[_Own]] = field(default_factory=list)  # of each body its pieces
     radius: list[float] = field(default_factory=list)
 
     def add(self, where: str, shape: Shape) -> None:
-        counts = len(self.vertex), len(self.edge), len(self.face), len(self.rim)
-        margin = self._write(where, shape)
-        now = len(self.vertex), len(self.edge), len(self.face), len(self.rim)
-        ranges = [range(first, last) for first, last in zip(counts, now)]
-        self.of.append((ranges[0], ranges[1], ranges[2], ranges[3]))
-        self.margin.append(margin)
-        far = [norm(self.vertex[k]) for k in ranges[0]]
-        far += [math.hypot(norm(self.rim[k][:3]), self.rim[k][6]) for k in ranges[3]]
-        self.radius.append(math.inf if isinstance(shape, HalfSpace) else max(far) + margin)
+        pieces = shape.pieces if isinstance(shape, Compound) else (shape,)
+        self.of.append([self._add(where, piece) for piece in pieces])
+        self.radius.append(math.inf if isinstance(shape, HalfSpace) else max(map(self._furthest, self.of[-1])))
 
-    def _write(self, where: str, shape: Shape) -> float:
+    def _add(self, where: str, piece: Piece | Simple | HalfSpace) -> _Own:
+        before = self._counts()
+        margin = self._write(where, piece.shape if isinstance(piece, Piece) else piece)
+        v, e, f, r = map(range, before, self._counts())
+        own = _Own(v, e, f, r, margin)
+        if isinstance(piece, Piece):
+            self._move(own, np.array(piece.position, np.float64), matrices(np.array(piece.orientation, np.float64)))
+        return own
+
+    def _counts(self) -> tuple[int, int, int, int]:
+        return len(self.vertex), len(self.edge), len(self.face), len(self.rim)
+
+    def _furthest(self, own: _Own) -> float:
+        far = [norm(self.vertex[k]) for k in own.vertices]
+        far += [norm(self.rim[k][:3]) + self.rim[k][6] for k in own.rims]
+        return max(far) + own.margin
+
+    def _move(self, own: _Own, x: Array, R: Array) -> None:
+        """From the frame of a piece to that of its body."""
+        for k in own.vertices:
+            self.vertex[k] = x + mul(R, self.vertex[k])
+        for k in own.edges:
+            self.outward[k] = mul(R, self.outward[k])
+            self.inward[k] = mul(R, self.inward[k].reshape(2, 3).T).T.ravel()
+        for k in own.faces:
+            n = mul(R, self.face[k][:3])
+            self.face[k] = np.append(n, self.face[k][3] + float(mul(n, x)))
+        for k in own.rims:
+            rim = self.rim[k]
+            self.rim[k] = np.concatenate([x + mul(R, rim[:3]), mul(R, rim[3:6]), rim[6:]])
+
+    def _write(self, where: str, shape: Simple | HalfSpace) -> float:
+        """The features of a shape; its margin."""
         match shape:
             case Sphere(radius):
                 self.vertex.append(np.zeros(3))
@@ -219,23 +276,28 @@ def _in_order(points: Array, members: list[int], normal: Array) -> list[int]:
     return [k for _, k in sorted(zip(angle, members))]
 
 
-def _candidates(features: _Features, i: int, j: int, bodies: tuple[SpatialBody, ...]) -> list[tuple[int, ...]]:
-    """Kind, first body, feature, second body, feature, remote; of what of two bodies may meet."""
-    (vi, ei, fi, ri), (vj, ej, fj, rj) = features.of[i], features.of[j]
-    bare = features.margin[i] + features.margin[j] == 0.0
-    planes = isinstance(bodies[j].shape, HalfSpace)
-    if (ri and not planes) or rj:
+def _candidates(
+    first: tuple[int, _Own], second: tuple[int, _Own], plane: bool
+) -> Iterator[tuple[tuple[int, ...], float, float]]:
+    """Kind, first body, feature, second body, feature, remote; and both margins: of what of two pieces may meet.
+
+    plane: the second is a half-space.
+    """
+    (i, a), (j, b) = first, second
+    if (a.rims and not plane) or b.rims:
         raise SpatialWorldError(
             f"bodies {i} and {j}: a cylinder meets half-spaces alone so far; let the two pass through one another"
         )
-    found = [(col.VERTEX_FACE, i, v, j, f, 0) for v in vi for f in fj]
-    found += [(col.VERTEX_FACE, j, v, i, f, 0) for v in vj for f in fi]
-    found += [(col.RIM_FACE, i, r, j, f, 0) for r in ri for f in fj]
-    found += [(col.EDGE_EDGE, i, e, j, g, 0) for e in ei for g in ej]
-    found += [(col.VERTEX_EDGE, i, v, j, e, int(bare)) for v in vi for e in ej]
-    found += [(col.VERTEX_EDGE, j, v, i, e, int(bare)) for v in vj for e in ei]
-    found += [(col.VERTEX_VERTEX, i, v, j, w, int(bare)) for v in vi for w in vj]
-    return [tuple(int(k) for k in one) for one in found]
+    bare = int(a.margin + b.margin == 0.0)
+    found = [(int(col.VERTEX_FACE), i, v, j, f, 0) for v in a.vertices for f in b.faces]
+    found += [(int(col.RIM_FACE), i, r, j, f, 0) for r in a.rims for f in b.faces]
+    found += [(int(col.EDGE_EDGE), i, e, j, g, 0) for e in a.edges for g in b.edges]
+    found += [(int(col.VERTEX_EDGE), i, v, j, e, bare) for v in a.vertices for e in b.edges]
+    found += [(int(col.VERTEX_VERTEX), i, v, j, w, bare) for v in a.vertices for w in b.vertices]
+    yield from ((one, a.margin, b.margin) for one in found)
+    found = [(int(col.VERTEX_FACE), j, v, i, f, 0) for v in b.vertices for f in a.faces]
+    found += [(int(col.VERTEX_EDGE), j, v, i, e, bare) for v in b.vertices for e in a.edges]
+    yield from ((one, b.margin, a.margin) for one in found)
 
 
 def _ways(features: _Features) -> tuple[Indices, Array]:
@@ -243,10 +305,10 @@ def _ways(features: _Features) -> tuple[Indices, Array]:
     found: list[list[Array]] = [[] for _ in features.vertex]
     for first, last in features.edge:
         along = features.vertex[last] - features.vertex[first]
-        found[first].append(along / norm(along))
-        found[last].append(-along / norm(along))
+        found[first].append(np.append(along / norm(along), norm(along)))
+        found[last].append(np.append(-along / norm(along), norm(along)))
     counts = np.cumsum([0, *map(len, found)]).astype(np.int64)
-    return counts, np.array([one for ways in found for one in ways]).reshape(-1, 3)
+    return counts, np.array([one for ways in found for one in ways]).reshape(-1, 4)
 
 
 def model_of(world: SpatialWorld) -> Model:
@@ -255,27 +317,29 @@ def model_of(world: SpatialWorld) -> Model:
     for i, body in enumerate(bodies):
         features.add(f"bodies[{i}]", body.shape)
     features.radius.append(0.0)
-    features.margin.append(0.0)
     ids: list[tuple[int, ...]] = []
     values: list[tuple[float, float, float, float]] = []
-    pairs: list[tuple[int, int, int, int]] = []
+    pairs: list[tuple[int, ...]] = []
     for a in range(len(bodies)):
         for b in range(a):
             i, j = (a, b) if isinstance(bodies[b].shape, HalfSpace) else (b, a)
             law = world.coefficients(i, j)
             if law is None or (bodies[i].fixed and bodies[j].fixed):
                 continue
-            found = _candidates(features, i, j, bodies)
-            pairs.append((i, j, len(ids), len(ids) + len(found)))
-            ids += found
-            values += [(*law, features.margin[one[1]], features.margin[one[3]]) for one in found]
+            for mine, yours in product(features.of[i], features.of[j]):
+                start = len(ids)
+                for row, first, second in _candidates((i, mine), (j, yours), isinstance(bodies[j].shape, HalfSpace)):
+                    ids.append((*row, start))
+                    values.append((*law, first, second))
+                corners = mine.vertices.start, mine.vertices.stop, yours.vertices.start, yours.vertices.stop
+                pairs.append((i, j, start, len(ids), *corners))
     for joint in world.joints:
         ends = []
         for anchor in (joint.anchor, joint.other_anchor):
             ends.append(len(features.vertex))
             features.vertex.append(np.array(anchor, np.float64))
         other = len(bodies) if joint.other is None else joint.other
-        ids.append((int(col.JOINT), joint.body, ends[0], other, ends[1], 0))
+        ids.append((int(col.JOINT), joint.body, ends[0], other, ends[1], 0, len(ids)))
         values.append((0.0, 0.0, 0.0, 0.0))
     inverse_mass = np.array([0.0 if body.fixed else 1.0 / body.mass for body in bodies] + [0.0])
     inertia = np.array(
@@ -303,7 +367,7 @@ def model_of(world: SpatialWorld) -> Model:
         rim=np.array(features.rim).reshape(-1, 7),
         candidate=np.array(ids, np.int64).reshape(-1, col.IDS),
         value=np.array(values).reshape(-1, col.VALUES),
-        pair=np.array(pairs, np.int64).reshape(-1, 4),
+        pair=np.array(pairs, np.int64).reshape(-1, col.PAIR),
     )
 
 

@@ -28,11 +28,15 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.planar.projection import GAP_ROUND_OFF
 from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
+from scenarios.boundaries import HollowSphere
+from scenarios.forces import has_applied_forces
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
+from scenarios.shapes import Sphere, simple_shapes
 from validation.engines.engine import Ability, Able, Setting, Settings, Value
 from validation.engines.reference import compliant as reference_compliant
 from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
+from validation.engines.reference import located as reference_located
 from validation.engines.reference import mechanisms as reference_mechanisms
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.planar_model import world_of
@@ -89,6 +93,7 @@ TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
 MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each body
+MOST_SPHERES = 12  # that move by located events; more are a heap, and go by time steps
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 SEVERAL_SHAPES = "in the plane the reference engine has one shape a body, but in flights; {!r} has several"
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
@@ -133,7 +138,8 @@ class Reference:
         }
         own: Mapping[str, Value] = {}
         if name == "fair":
-            own = reference_ellipsoids.profile(scene) if isinstance(scene, SpatialScene) else FAIR
+            steps = module_for(scene) is reference_ellipsoids
+            own = reference_ellipsoids.profile(scene) if steps and isinstance(scene, SpatialScene) else FAIR
         return {**own} | {setting: value for setting, value in stated.items() if value is not None}
 
     def declines(self, scene: Scene) -> str | None:
@@ -160,6 +166,7 @@ class Reference:
     def warm_up(self) -> None:
         warm_up_plane()
         reference_ellipsoids.warm_up()
+        reference_located.warm_up()
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
@@ -175,23 +182,32 @@ class Reference:
 
 
 def flies(scene: Scene) -> bool:
-    """Whether it goes to the engine for flights: it names a law or an order of impacts that only that one has."""
+    """Whether a planar scene goes to the engine for flights: it names a law or order of impact that only that has."""
     stated = scene.contact
-    if isinstance(scene, SpatialScene):
-        return bool(stated.impact_law or stated.impact_order) and not stated.compliant
     return stated.impact_law not in (None, *IMPACT_LAWS) or stated.impact_order not in (None, *IMPACT_ORDERS)
 
 
 def module_for(scene: Scene) -> Any:
     """The module that declines and simulates the scene; None: it is for the planar engine."""
-    if flies(scene):
-        return reference_flights
     if isinstance(scene, PlanarScene):
-        return None
+        return reference_flights if flies(scene) else None
     if scene.contact.compliant:
         return reference_compliant
-    # What has nothing that could touch needs no steps.
-    return reference_mechanisms if scene.joints or not colliding_pairs(scene) else reference_ellipsoids
+    if not colliding_pairs(scene):
+        return reference_mechanisms
+    return reference_ellipsoids if by_steps(scene) else reference_located
+
+
+def by_steps(scene: SpatialScene) -> bool:
+    """Whether it needs what only the engine with time steps has: ellipsoids, hollow spheres, forces on spheres that
+    meet; or is a heap of many spheres."""
+    if scene.contact.impact_law or scene.contact.impact_order:
+        return False
+    simple = {shape.kind for body in scene.bodies for shape in simple_shapes(body.shape)}
+    if "ellipsoid" in simple or any(isinstance(boundary, HollowSphere) for boundary in scene.boundaries):
+        return True
+    spheres = all(isinstance(body.shape, Sphere) for body in scene.bodies)
+    return spheres and (has_applied_forces(scene) or len(scene.bodies) > MOST_SPHERES)
 
 
 def warm_up_plane() -> None:
