@@ -36,6 +36,7 @@ SHORTEST = 1e-15  # s, of a step
 IDLE_SAMPLES, HALVINGS = 32, 50
 MOST_ADVANCES = 2_000  # in a step; then it is cut
 BESIDE = 1e-9  # of the size: so little beyond the end of a feature is at it
+LEAVES = 1e-13  # of the size: by no less does what leaves a feature do so in the time of `contacts_at`
 WORTH = 0.1  # of the step: with a normal that lasts longer none better is looked for
 APART, GUARDED, IDLE = -1, -2, -3  # of a pair, where it is not a candidate
 
@@ -249,7 +250,7 @@ def stays_inside(run, later, k, inside, y):
     measure(model, later, work.rotation, k, work.measured)
     for end in (col.FIRST, col.SECOND):
         rotate_body(y, model.candidate[k, end], work.rotation)
-    return work.measured[col.INSIDE] >= inside
+    return work.measured[col.INSIDE] >= inside - LEAVES * run.scale[0]
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Bodies in contact, and what happens at an event: impulses, then which contacts carry force and how."""
 
 import math
+from collections import deque
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +14,7 @@ from reference_engine.dense import mul, norm, pinv
 from reference_engine.errors import EndlessEventsError, PainleveError, UnresolvedContact
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
-from reference_engine.spatial.accelerations import project_entry, rate_entry
+from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
 from reference_engine.spatial.contact_modes import refine_forces, seek_forces
 from reference_engine.spatial.frames import Frames, rates_of, surveyed
@@ -29,6 +30,7 @@ OFF = 1e-7  # of the largest acceleration: by which the law may be missed once f
 FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
 CONVERGED, REFINED = 1e-14, 1e-12  # of the largest acceleration
 FIRST_STEP = 1e-3  # s
+MANY = 400  # steps and events that may not take next to no time
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
 
@@ -38,8 +40,7 @@ class BodiesInContact:
         model, y = model_of(world), start_of(world)
         joints = len(world.joints)
         self.joints = list(range(len(model.candidate) - joints, len(model.candidate)))
-        finite = model.radius[np.isfinite(model.radius)]
-        size = float(finite.max(initial=0.0)) or 1.0
+        size = float(model.radius[model.inverse_mass > 0.0].max(initial=0.0)) or 1.0
         self.model, self.y, self.time = model, y, 0.0
         self.contacts: list[int] = []  # at gap 0, with force or without
         self.step_length = FIRST_STEP
@@ -47,6 +48,7 @@ class BodiesInContact:
         self.pressing: list[tuple[list[int], Indices, Array, Array]] = []  # of a sample: itself, pairs, rows, forces
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
+        self.recent: deque[float] = deque(maxlen=MANY)  # s, of steps and events
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._fallen: dict[int, tuple[bool, bool]] = {}
@@ -225,6 +227,7 @@ class BodiesInContact:
     def _choose(self, time: float) -> None:
         """Which contacts carry force, and in which mode; into `run.active`."""
         run, slow, before = self.run, float(self.run.scale[1]), self._modes()
+        young = {k for n, k in enumerate(before) if run.active.young[n] == 1}
         frames = Frames(run, self.y, self.contacts, self.joints)
         rests = frames.u[:, 0] <= slow if self.contacts else np.zeros(0, bool)
         if not rests.all():
@@ -235,7 +238,8 @@ class BodiesInContact:
         for k, candidate in enumerate(self.contacts):
             across = frames.u[k, 1:]
             speed = norm(across)
-            if friction[k] > 0.0 and speed > slow and candidate not in self._stopped:
+            none = ONSET * slow if candidate in young else slow
+            if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
                 slides[k] = across / speed
         self._seek_forces(time, frames, friction, slides, force)
         active = self._chosen(frames, force, slides, before)

@@ -38,10 +38,12 @@ class Frames:
         J = np.zeros((len(candidates), 3, bodies, 6))
         x = y.reshape(bodies, -1)[:, :3]
         ids = model.candidate[candidates]
-        for k, (Q, row) in enumerate(zip(self.Q, rows)):
-            for i, sign, at in ((ids[k, col.FIRST], 1.0, col.C1), (ids[k, col.SECOND], -1.0, col.C2)):
-                J[k, :, i, :3] += sign * Q
-                J[k, :, i, 3:] += sign * np.cross(row[at : at + 3] - x[i], Q)
+        every = np.arange(len(candidates))
+        for i, sign, at in ((ids[:, col.FIRST], 1.0, col.C1), (ids[:, col.SECOND], -1.0, col.C2)):
+            r, Q = rows[:, at : at + 3] - x[i], self.Q
+            J[every, :, i, :3] += sign * Q
+            for c, d, e in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+                J[every, :, i, 3 + c] += sign * (r[:, d, None] * Q[:, :, e] - r[:, e, None] * Q[:, :, d])
         R = matrices(y.reshape(bodies, -1)[:, col.Q : col.V])
         mobility = np.zeros((bodies, 6, 6))
         mobility[:, :3, :3] = model.inverse_mass[:, None, None] * np.eye(3)

@@ -14,7 +14,7 @@ from reference_engine.events import Segment, first_fall, follow
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import CLOSED, SHORTEST, first_closing, integrate, step_of
-from reference_engine.spatial.contacts import TOGETHER, BodiesInContact
+from reference_engine.spatial.contacts import MANY, TOGETHER, BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
 from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
@@ -22,6 +22,7 @@ from reference_engine.spatial.world import SpatialWorld
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
+CROWDED = 1e-6  # s, no less for so MANY steps and events
 AGAIN = 4  # times that a step to an event is made anew
 
 
@@ -67,6 +68,7 @@ class _InSpace(BodiesInContact):
 
     def step(self, until: float) -> Segment:
         self._commit()
+        self._refuse_crowds(self.time)
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
         longest = self.end - start
@@ -116,6 +118,7 @@ class _InSpace(BodiesInContact):
             raise EndlessEventsError(
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
             )
+        self._refuse_crowds(time)
         if self._closing >= 0:
             self.contacts.append(self._closing)
             self._closing = -1
@@ -125,6 +128,13 @@ class _InSpace(BodiesInContact):
             self.samples.append((time, before))
             self.sample(time, self.y)
         return segment
+
+    def _refuse_crowds(self, time: float) -> None:
+        """Raises EndlessEventsError where MANY events, or steps, take next to no time."""
+        self.recent.append(time)
+        if len(self.recent) == MANY and time - self.recent[0] < CROWDED * (1.0 + time):
+            reason = f"{MANY} events or steps within {CROWDED:g} s: no end in sight"
+            raise EndlessEventsError(reason, time=time, bodies=self._any_names(), gap=0.0)
 
     def sample(self, time: float, state: Any) -> None:
         """With what presses there."""
