@@ -272,10 +272,11 @@ def gap_in_step(run, p, k, time, h):
 @kernel
 def closing_of_idle(run, p, k, h, until):
     """When what lies at gap 0 without force goes in, s; sought at samples of the step, then by halving."""
-    closed, before = -CLOSED * run.scale[0], 0.0
+    start, before = min(gap_in_step(run, p, k, 0.0, h), 0.0), 0.0
+    closed = start - CLOSED * run.scale[0]
     for sample in range(1, IDLE_SAMPLES + 1):
         time = sample * h / IDLE_SAMPLES
-        if gap_in_step(run, p, k, time, h) < 2.0 * closed:
+        if gap_in_step(run, p, k, time, h) < closed - CLOSED * run.scale[0]:
             low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
@@ -293,10 +294,11 @@ def closing_of_idle(run, p, k, h, until):
 @kernel
 def closing_by_samples(run, p, h, until):
     """Of two pieces that touch without force: sought at samples of the step, then by halving."""
-    closed, before = -CLOSED * run.scale[0], 0.0
+    start, before = min(nearest_gap(run, p, 0.0, h), 0.0), 0.0
+    closed = start - CLOSED * run.scale[0]
     for sample in range(1, IDLE_SAMPLES + 1):
         time = sample * h / IDLE_SAMPLES
-        if nearest_gap(run, p, time, h) < 2.0 * closed:
+        if nearest_gap(run, p, time, h) < closed - CLOSED * run.scale[0]:
             low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)

@@ -14,6 +14,7 @@ from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.spatial.least_squares import solve_least
 
 MOST_NEWTON, MOST_HALVINGS = 60, 12
+REFINED = 1e-12  # of the largest acceleration: by no more are the laws missed
 
 
 @entry
@@ -71,14 +72,14 @@ def seek_forces(A, b, friction, slides, force, most_sweeps, tolerance):
 
 
 @entry
-def refine_forces(A, b, friction, slides, force, tolerance, M, vectors, pivot, tried, off):
+def refine_forces(A, b, friction, slides, force, M, vectors, pivot):
     """(steps, m/s^2 by which the laws are missed); the first arguments are those of `seek_forces`.
 
-    Scratch: M (3 n, 3 n + 1), vectors (2, 3 n), pivot (3 n, 2), tried and off (n, 3).
+    Scratch: M (3 n, 3 n + 1), vectors (4, 3 n), pivot (3 n, 2).
     """
     n = friction.shape[0]
     m = 3 * n
-    x, weight = vectors[0], vectors[1]
+    x, weight, tried, off = vectors[0], vectors[1], vectors[2].reshape(n, 3), vectors[3].reshape(n, 3)
     for i in range(m):
         weight[i] = 1.0
     scale = 0.0
@@ -87,7 +88,7 @@ def refine_forces(A, b, friction, slides, force, tolerance, M, vectors, pivot, t
             scale = max(scale, abs(b[k, c]))
     size, worst = misses(A, b, friction, slides, force, off, M)
     steps = 0
-    while steps < MOST_NEWTON and worst > tolerance * scale:
+    while steps < MOST_NEWTON and worst > REFINED * scale:
         steps += 1
         for i in range(m):
             M[i, m] = -off[i // 3, i % 3]

@@ -9,6 +9,9 @@ from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import survey_entry
 from reference_engine.spatial.layout import Run
 
+GIVES = 1e-12  # of the inverse mass without joints: what is left of it at least
+IMMOBILE = 1e-10  # of the inverse mass along a normal without joints: what is none with them
+
 
 def surveyed(run: Run, y: Array, candidates: list[int]) -> Array:
     """(n, ROW) as of `Work.row`."""
@@ -37,7 +40,7 @@ class Frames:
             self.Q[:n] = np.stack([self.normal, *tangents(self.normal)], axis=1)
         J = np.zeros((len(candidates), 3, bodies, 6))
         x = y.reshape(bodies, -1)[:, :3]
-        ids = model.candidate[candidates]
+        ids = model.candidate[np.array(candidates, np.int64)]
         every = np.arange(len(candidates))
         for i, sign, at in ((ids[:, col.FIRST], 1.0, col.C1), (ids[:, col.SECOND], -1.0, col.C2)):
             r, Q = rows[:, at : at + 3] - x[i], self.Q
@@ -56,6 +59,7 @@ class Frames:
         m = 3 * n
         self._by_joints = np.zeros((3 * len(joints), m))
         self._own = np.zeros(0)
+        whole = A.diagonal()[:m].copy()
         if joints:
             inner = pinv(A[m:, m:], rcond=1e-12)
             self._by_joints = -mul(inner, A[m:, :m])
@@ -63,6 +67,8 @@ class Frames:
             b = b[:n] + mul(A[:m, m:], self._own).reshape(n, 3)
             A = A[:m, :m] + mul(A[:m, m:], self._by_joints)
         self.A, self.b, self.n = A, b[:n], n
+        self.immobile = A.diagonal()[::3] <= IMMOBILE * whole[::3]  # by joints: no force there moves anything
+        A[np.diag_indices(m)] = np.maximum(A.diagonal(), GIVES * whole)
 
     def give(self, run: Run, y: Array, impulse: Array) -> None:
         """Impulses (n, 3) along the frames, with those of joints, change the velocities."""

@@ -23,6 +23,7 @@ OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
 CROWDED = 1e-6  # s, no less for so MANY steps and events
+BARELY = 1e-12  # s
 AGAIN = 4  # times that a step to an event is made anew
 
 
@@ -103,7 +104,10 @@ class _InSpace(BodiesInContact):
         self.steps += 1
         end = start + h
         self._ahead = end, after
-        self._fallen = self._fallen_guards(guards, run.work.end) if guard == 1 else {}
+        self._fallen = {}
+        if guard == 1:  # of what falls in less time than there is, which guard it was shows a little later
+            y = run.work.end if h > SHORTEST else before + min(BARELY, self.step_length) * run.work.stages[0]
+            self._fallen = self._fallen_guards(guards, y)
         self._closing = candidate if event < math.inf and guard < 0 else -1
 
         def at(time: float) -> Array:
@@ -144,7 +148,7 @@ class _InSpace(BodiesInContact):
             ids = self.model.candidate[self.run.active.candidate[:count]]
             own = np.flatnonzero(ids[:, col.KIND] != col.JOINT)
             row, force = self.run.work.row[own], self.run.work.force[own]
-            which = [len(self.samples)] * len(own)
+            which = np.full(len(own), len(self.samples), np.int64)
             self.pressing.append((which, ids[own][:, (col.FIRST, col.SECOND)], row.copy(), force.copy()))
         self.samples.append((time, np.array(state)))
 

@@ -39,7 +39,7 @@ LIMITS = {
 }
 TAKEN = {"planar": {"pymunk", "box2d", "mujoco", "pybullet", "rapier", "physx", "dart"},
          "spatial": {"mujoco", "pybullet", "rapier", "physx", "dart"}}  # fmt: skip
-BY_REFERENCE = {"hammer-swing:space=spatial", "hammer-flight"}
+BY_REFERENCE = {name for name in LIMITS if "spatial" in name or name == "hammer-flight"}
 
 
 @by_engine
