@@ -51,8 +51,10 @@ def test_bodies_of_one_group_pass_through_one_another() -> None:
 def test_a_hinged_brick_falls_on_to_the_floor_and_lies() -> None:
     """A hatch: it turns about its edge by a quarter until it is level, and its hinge stays closed."""
     stands = (np.sqrt(0.5), 0.0, -np.sqrt(0.5), 0.0)  # a quarter turn about -y: its length points up
-    start = {"velocity": (0.8, 0.0, 0.2), "spin": (0.0, 4.0, 0.0)}  # about the hinge
-    hatch = solid(BRICK, "hatch", position=(0.05, 0.0, 0.2), orientation=stands, friction=0.25, **start)
+    hatch = solid(
+        BRICK, "hatch", position=(0.05, 0.0, 0.2), orientation=stands, friction=0.25,
+        velocity=(0.8, 0.0, 0.2), spin=(0.0, 4.0, 0.0),
+    )  # fmt: skip
     hinge = Hinge(name="hinge", a="hatch", anchor_a=(-0.2, 0.0, -0.05), anchor_b=(0.1, 0.0, 0.0), axis=(0.0, 1.0, 0.0))
     scene = space(hatch, floor=FLOOR, joints=(hinge,), duration=1.5)
     motion = in_space(Reference(), scene)
