@@ -60,7 +60,8 @@ class AxialCoordinates:
             else:
                 w, *u = _product(_conjugate(still), _turn(turned[one.a], turned[one.b]))
                 angle = one.start + 2.0 * elementary.atan2(_dot(u, one.axis), w)
-                self._last[k] = angle + 2.0 * math.pi * round((self._last[k] - angle) / (2.0 * math.pi))
+                turns = (self._last[k] - angle) / (2.0 * math.pi)
+                self._last[k] = angle + 2.0 * math.pi * round(turns) if math.isfinite(turns) else angle
         return list(self._last)
 
     def rates(self, position: Array, orientation: Array, velocity: Array, spin: Array) -> list[float]:

@@ -176,6 +176,14 @@ def test_an_angle_is_counted_on_over_full_turns_and_from_where_the_joint_starts(
         assert value == pytest.approx(2.0 + angle, abs=1e-12)
 
 
+def test_a_state_that_is_not_finite_has_no_coordinate_and_is_no_fault_of_ours():
+    of = parse_scene(scene({"damping": 1.0}))
+    force, torque = JointWrenches(of)(0.0, *(np.full((1, n), np.nan) for n in (3, 4, 3, 3)))
+    assert np.isnan(torque).all() and force.shape == (1, 3)
+    (value,) = AxialCoordinates(of, of.joints).values(np.full((1, 3), np.nan), np.full((1, 4), np.nan))
+    assert np.isnan(value)
+
+
 @pytest.mark.parametrize(("lag", "order"), [(0.0, 4), (-1e-3, 2)])
 def test_work_of_a_motor_and_of_a_damper_is_its_integral_to_the_order_of_the_rule(lag, order):
     """q = sin t about y, stiffness 3 to q = t, damping 2: W = int 3 (t - sin t) cos t dt, and -int 2 cos^2 t dt."""

@@ -6,9 +6,13 @@ exact to the tolerance of its integrator.
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from scenarios.catalogue import scenario_of
+from scenarios.joint_forces import AxialCoordinates
+from scenarios.scene import ForceMotor, JointLimits
 from validation.engines import engine_of, load_engine, present_engines
 from validation.engines.engine import resolve_settings
 from validation.metrics import measure
@@ -56,6 +60,28 @@ def test_a_limit_stops_a_joint_and_keeps_it(name, joint):
     beyond = found["limit_excess_angle" if joint == "hinge" else "limit_excess_travel"]
     assert beyond < STEP
     assert found["truth_error_position"] < 2.0 * STEP
+
+
+@pytest.mark.parametrize("name", STEPPING)
+@pytest.mark.parametrize("stop", [2.5, 7.0])
+def test_a_limit_holds_however_far_or_the_engine_declines_it(name, stop):
+    """Beyond half a turn from the start Rapier and PhysX would turn on past it: they decline, by the joint's name."""
+    scenario = scenario_of("joint-stop")
+    (joint,) = scenario.scene.joints
+    more = {"limits": JointLimits(low=-1.0, high=stop), "motor": ForceMotor(target=((0.0, 4.0),))}
+    scene = scenario.scene.model_copy(update={"joints": (joint.model_copy(update=more),)})
+    if name not in present_engines():
+        pytest.skip(f"{name} is not installed")
+    engine = load_engine(engine_of(name))
+    if name in ("rapier", "physx") and stop > math.pi:
+        assert "hinge 'hinge' has limits" in str(engine.declines(scene))
+        return
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
+    coordinates = AxialCoordinates(scene, scene.joints)
+    angles = [coordinates.values(*pose)[0] for pose in zip(motion.position, motion.orientation)]
+    fastest = math.sqrt(2.0 * 4.0 * stop / 0.334)  # rad/s, at the limit: pybullet stays a step's way beyond
+    assert max(angles) < stop + 1.1 * fastest * STEP
+    assert angles[-1] == pytest.approx(stop, abs=fastest * STEP)
 
 
 @pytest.mark.parametrize("name", [one for one in STEPPING if one.values[0] in ("mujoco", "pybullet", "dart")])

@@ -37,7 +37,7 @@ from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine,
 from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
-from validation.engines.shared.frame_motors import ends_of_travel
+from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
@@ -149,7 +149,7 @@ class PhysX(SteppingEngine):
         shapes = (shape for body in scene.bodies for shape in simple_shapes(body.shape))
         if any(len(getattr(shape, "points", ())) > MOST_CORNERS for shape in shapes):
             return f"PhysX leaves corners out of a hull of more than {MOST_CORNERS}"
-        return None
+        return limit_fault("PhysX", scene)
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> PhysXWorld:
         return PhysXWorld(scene, dt, settings)

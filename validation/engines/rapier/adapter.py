@@ -42,7 +42,7 @@ from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings,
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
-from validation.engines.shared.frame_motors import FrameMotor, ends_of_travel
+from validation.engines.shared.frame_motors import FrameMotor, ends_of_travel, limit_fault
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
@@ -141,6 +141,9 @@ class Rapier(SteppingEngine):
         options="its integration parameters",
     )
     queries = QUERIES
+
+    def cannot(self, scene: Scene) -> str | None:
+        return limit_fault("Rapier", scene)
 
     def profile(self, name: str, scene: Scene, dt: float) -> dict[str, Value]:
         if name != "fair":

@@ -20,6 +20,19 @@ def ends_of_travel(scene: Scene, joint: Any) -> tuple[float, float]:
     return first + start - joint.limits.high, first + start - joint.limits.low
 
 
+def limit_fault(engine: str, scene: Scene) -> str | None:
+    """Which hinge may turn by more than half a turn from its start before its limit, where the engine's angle begins
+    again and the limit is passed unseen; or None."""
+    for joint in scene.joints:
+        limits = getattr(joint, "limits", None)
+        if limits is None or joint.kind != "hinge":
+            continue
+        if max(abs(end - joint.start) for end in (limits.low, limits.high)) > math.pi:
+            ways = f"{limits.low - joint.start:.3g} to {limits.high - joint.start:.3g} rad from its start"
+            return f"hinge {joint.name!r} has limits at {ways}; {engine} knows angles within half a turn alone"
+    return None
+
+
 def _first(scene: Scene, joint: Any) -> float:
     """rad or m, of b's frame against a's along their x at the start: of a slider how far its anchors are apart."""
     if joint.kind == "hinge":
