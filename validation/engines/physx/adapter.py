@@ -8,7 +8,8 @@ What makes a comparison unfair, and what is done about it (PhysX 5.3 and SAPIEN 
   give every pair its own, the scene is declined.
 - By default an impact below 2 m/s has no restitution (a cradle's last ball is 0.8 m/s off), spins are cut off at
   100 rad/s and fade by 5 % a second, and bodies sleep. Fair has none of these, and more sweeps.
-- SAPIEN's limits of a joint's swing do nothing: what must not turn across the joint's axis is kept by a stiff drive.
+- SAPIEN's limits of a joint's swing do nothing: what must not turn across the joint's axis is kept by a drive, as
+  stiff as the step resolves: a bar of 1 m turns by 1 mrad under its weight at 1/240 s. A stiffer one makes energy.
 - Its drives, by small time steps, are off by up to 1 cm of a motion of 1 m in 2 s, whatever the step: springs, damping
   and motors of joints act on the bodies.
 - Bodies joined by a joint never collide: joints that let them are declined.
@@ -38,7 +39,7 @@ from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
 from validation.engines.shared.embedding import quaternion_product, vector_in_space
 from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
-from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, from_x_to, joint_frames
+from validation.engines.shared.maximal_coordinates import BodyState, JointFrames, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import COMPOUND, DRIVES, HINGES, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
@@ -70,7 +71,7 @@ FREE = {
     "slider": (True, False, False, False, False),
     "fixed": (False, False, False, False, False),
 }
-AS_STIFF_AS_FIXED = (1e9, 1e5)  # N m/rad and N m s/rad: 1e-5 rad under the weight of an arm of 1 kg and 1 m
+STIFF = 1.0  # of what turns about a joint, over the square of a step
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
@@ -249,8 +250,16 @@ class PhysXWorld(MaximalWorld):
                 low, high = (low, high) if child is b else (-high, -low)
                 (made.set_limit_x if joint.kind == "slider" else made.set_limit_twist)(low, high)
             if swing == 0.0:
-                made.set_drive_property_swing(*AS_STIFF_AS_FIXED)
+                made.set_drive_property_swing(*self._stiffness(f))
         body.entity.add_component(made)
+
+    def _stiffness(self, f: JointFrames) -> tuple[float, float]:
+        """N m/rad and N m s/rad, of a drive that keeps what must not turn: as much as a step resolves of what turns
+        about the joint. A stiffer one makes energy."""
+        ends = [(i, anchor) for i, anchor in ((f.a, f.anchor_a), (f.b, f.anchor_b)) if i is not None]
+        free = [(i, anchor) for i, anchor in ends if not self.scene.bodies[i].fixed]
+        moment = min(float(self.inertia[i].max() + self.mass[i] * (anchor @ anchor)) for i, anchor in free)
+        return STIFF * moment / self.dt**2, STIFF * moment / self.dt
 
     # --- stepping and reading --------------------------------------------------------------------------
 
