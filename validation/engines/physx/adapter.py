@@ -250,10 +250,10 @@ class PhysXWorld(MaximalWorld):
                 low, high = (low, high) if child is b else (-high, -low)
                 (made.set_limit_x if joint.kind == "slider" else made.set_limit_twist)(low, high)
             if swing == 0.0:
-                made.set_drive_property_swing(*self._stiffness(f))
+                made.set_drive_property_swing(*self._swing_drive(f))
         body.entity.add_component(made)
 
-    def _stiffness(self, f: JointFrames) -> tuple[float, float]:
+    def _swing_drive(self, f: JointFrames) -> tuple[float, float]:
         """N m/rad and N m s/rad, of a drive that keeps what must not turn: as much as a step resolves of what turns
         about the joint. A stiffer one makes energy."""
         ends = [(i, anchor) for i, anchor in ((f.a, f.anchor_a), (f.b, f.anchor_b)) if i is not None]
