@@ -147,6 +147,10 @@ def first_closing(run, h, passed_over):
             time, candidate = closing_by_samples(run, p, h, until)
         elif how >= 0:
             time, candidate = closing_on_face(run, p, how, h, until, passed_over)
+            if goes_beyond(run, p, passed_over):
+                sampled, other = closing_by_samples(run, p, h, min(until, time))
+                if sampled < time:
+                    time, candidate = sampled, other
         else:
             continue
         if time < first:
@@ -262,11 +266,21 @@ def rate_at(run, y, k):
 
 
 @kernel
+def goes_beyond(run, p, passed_over):
+    """Whether a corner that is level with a face, but beyond it, was left out: then the face does not part the two."""
+    count = 0
+    for k in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
+        count += passed_over[k] == 3
+    return count > 0
+
+
+@kernel
 def gap_in_step(run, p, k, time, h):
     """Of a candidate in contact; its other end is far where it is outside its face."""
     state_of_pair(run, p, time, h)
     measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
-    return run.work.measured[col.GAP] if run.work.measured[col.INSIDE] >= 0.0 else np.inf
+    beside = run.work.measured[col.INSIDE] < -BESIDE * run.scale[0]
+    return np.inf if beside else run.work.measured[col.GAP]
 
 
 @kernel
@@ -350,7 +364,7 @@ def closing_on_face(run, p, reference, h, until, passed_over):
                 measure(model, work.state, work.rotation, k, work.measured)
                 gap, rate = work.measured[col.GAP], closing_rate(run, k)
                 if time == 0.0 and gap <= 10.0 * CLOSED * size and work.measured[col.INSIDE] < -BESIDE * size:
-                    passed_over[k] = 3  # it goes down beyond the face, whose edges meet others: these are guarded
+                    passed_over[k] = 3  # it may go down beyond the face, where edges meet
                     continue
                 ahead = zero_after(gap, rate, falls)
             else:

@@ -2,16 +2,19 @@
 
 import math
 from collections import deque
+from contextlib import suppress
 
 import numpy as np
 from scipy import sparse
 
 from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
+from reference_engine.contact_problems.cone_problem import ConeProblem
+from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
-from reference_engine.errors import EndlessEventsError, PainleveError, UnresolvedContact
+from reference_engine.errors import ContactForceError, EndlessEventsError, PainleveError, UnresolvedContact
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
@@ -26,7 +29,6 @@ FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, whi
 SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 FORCELESS = 1e-9  # of the largest force: no force
-SPENT = 1e-6  # of the largest force: less of what has fallen to 0 is none
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
 FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
 CONVERGED = 1e-14  # of the largest acceleration
@@ -53,6 +55,7 @@ class BodiesInContact:
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._fallen: dict[int, tuple[bool, bool]] = {}
+        self._idle: set[int] = set()  # contacts without force
         self._closing = -1
         self.run = self._run_of(size, 16)
 
@@ -248,11 +251,17 @@ class BodiesInContact:
             if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
                 slides[k] = across / speed
         self._seek_forces(time, frames, friction, slides, force)
-        active = self._chosen(frames, force, slides, before)
+        # Without those whose force has fallen to 0, and those that had none, where the others carry
+        spared = [k for k in self.contacts if self._fallen.get(k, (k in self._idle,))[0]]
+        for without in (spared, []):
+            active = self._chosen(frames, force, slides, before, without)
+            young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
+            self._activate(active, young)
+            self._drop_pulling()
+            if not without or not self._go_in(without):
+                break
+        self._idle = {*self.contacts} - {*self._modes()}
         self._fallen = {}
-        young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
-        self._activate(active, young)
-        self._drop_pulling()
         self._log_modes(before, frames)
 
     def _seek_forces(self, time: float, frames: Frames, friction: Array, slides: Array, force: Array) -> None:
@@ -274,6 +283,9 @@ class BodiesInContact:
                         found = refined
                         break
                     off = swept
+            if off > OFF * float(np.abs(b).max()) and not way.any():
+                with suppress(ContactForceError):
+                    found, off = solve_cones(ConeProblem(sparse.csr_array(A), b, mu), tolerance=OFF).impulse, 0.0
             if off > OFF * float(np.abs(b).max()):
                 reason = f"contact forces are off by {off:.3g} m/s^2 after {SWEEPS} sweeps and Newton's method"
                 raise UnresolvedContact(reason, time=time, bodies=self._names(self.contacts[island[0]]), gap=0.0)
@@ -291,16 +303,16 @@ class BodiesInContact:
         raise UnresolvedContact(reason, time=time, bodies=(a, b), gap=0.0)
 
     def _chosen(
-        self, frames: Frames, force: Array, slides: Array, before: dict[int, int]
+        self, frames: Frames, force: Array, slides: Array, before: dict[int, int], spared: list[int]
     ) -> list[tuple[int, int, Array]]:
         """Candidate, mode, and the direction in which it slides or begins to; of contacts that carry force, or may."""
         a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
         largest, scale = float(np.abs(force).max(initial=0.0)), float(np.abs(frames.b).max(initial=0.0))
         active = []
         for k, candidate in enumerate(self.contacts):
-            forceless, slips = self._fallen.get(candidate, (False, False))
-            closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0 and not forceless
-            if not (force[k, 0] > (SPENT if forceless else FORCELESS) * largest or closed):
+            slips = self._fallen.get(candidate, (False, False))[1]
+            closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0
+            if candidate in spared or not (force[k, 0] > FORCELESS * largest or closed):
                 continue
             mode, way = col.SLIP, np.zeros(2)
             if self._has_friction(candidate):
@@ -308,7 +320,9 @@ class BodiesInContact:
                     way = slides[k]
                 elif norm(a[k, 1:]) > OFF * scale:
                     way = a[k, 1:] / norm(a[k, 1:])
-                elif slips and before.get(candidate) == col.STICK:  # its cone is spent, and it was on its way out
+                elif (
+                    slips and before.get(candidate) == col.STICK and force[k, 1:].any()
+                ):  # its cone is spent, and it was on its way out
                     way = -force[k, 1:] / norm(force[k, 1:])
                 else:
                     mode = col.STICK
@@ -366,6 +380,13 @@ class BodiesInContact:
         if shares.any() and largest > 0.0:
             run.active.weight[pressing[shares]] = np.sqrt(np.maximum(normal[shares], 1e-6 * largest) / largest)
             rate_entry(run, self.y, rates)
+
+    def _go_in(self, without: list[int]) -> bool:
+        """Whether contacts without force would be pressed in: the others do not carry."""
+        rates = np.zeros_like(self.y)
+        rate_entry(self.run, self.y, rates)
+        here, later = (rates_of(surveyed(self.run, y, without)) for y in (self.y, self.y + BRIEF * rates))
+        return bool(((later - here) / BRIEF < -OFF * norm(self.model.gravity)).any())
 
     def _modes(self) -> dict[int, int]:
         active = self.run.active
