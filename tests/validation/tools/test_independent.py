@@ -271,11 +271,14 @@ def test_a_chain_that_is_taut_between_two_pins_sags_by_the_root_of_its_round_off
     assert faults(scene, simulated(scene), "reference") == set()
 
 
-def test_a_spring_whose_ends_start_together_has_no_direction_at_first() -> None:
+@pytest.mark.parametrize(("at", "length", "damping"), [((0.0, 0.0), 1.0, 0.0), ((-0.125, 0.25), 0.0, 1.0)])
+def test_a_spring_whose_ends_start_together_has_no_direction_at_first(
+    at: tuple[float, float], length: float, damping: float
+) -> None:
     body = PlanarBody(
         name="body", shape=Disc(radius=0.5), mass=0.5, position=(0.0, 0.0), velocity=(0.375, 0.375), spin=0.375
     )
-    spring = Spring(a="body", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), stiffness=10.0, rest_length=1.0)
+    spring = Spring(a="body", anchor_a=at, anchor_b=at, stiffness=10.0, rest_length=length, damping=damping)
     scene = PlanarScene(duration=1.0, bodies=(body,), springs=(spring,))
     assert faults(scene, simulated(scene), "reference") == set()
 

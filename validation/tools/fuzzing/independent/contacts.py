@@ -117,12 +117,14 @@ def _slip_turns(motion: Motion) -> Flags:
 
 def _turned_over(motion: Motion) -> Array:
     """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together."""
-    found = np.zeros(len(motion.time) - 1)
+    h = np.diff(motion.time)
+    found = np.zeros(len(h))
     for spring in motion.scene.springs:
         apart = motion.point(spring.b, spring.anchor_b) - motion.point(spring.a, spring.anchor_a)
         length, way = np.linalg.norm(apart, axis=1), np.linalg.norm(np.diff(apart, axis=0), axis=1)
         short = np.minimum(length[1:], length[:-1]) <= AT_ONCE * way
-        found += np.where(short, 2.0 * spring.stiffness * (spring.rest_length + way), 0.0)
+        damping = spring.damping * way / np.where(h > 0.0, h, np.inf)
+        found += np.where(short, 2.0 * (spring.stiffness * (spring.rest_length + way) + damping), 0.0)
     return found
 
 
