@@ -227,6 +227,8 @@ class _InSpace(BodiesInContact):
             if not abs(change) < 0.5 * length or abs(change) <= 1e-16 * (1.0 + self.time):
                 break
             h += change
+        else:  # the state is that of the time
+            step_of(run, h)
         return h
 
     def _left_contact(self, y: Array) -> bool:
