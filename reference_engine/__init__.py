@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         DocumentedLimit,
         UnresolvedContact,
         EndlessEventsError,
+        OrderOfImpactsError,
         PainleveError,
         SingularPositionError,
         ContactForceError,

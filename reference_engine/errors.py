@@ -37,6 +37,19 @@ class EndlessEventsError(UnresolvedContact, DocumentedLimit):
     """Impacts one after another without end, too many events, or forces that grow until no step is short enough."""
 
 
+class OrderOfImpactsError(UnresolvedContact, DocumentedLimit):
+    """Several contacts that move one another are struck at once, and the law of impact says only what happens at one.
+
+    Proven: the motion is left open. An order (`impact_order`) decides it.
+    """
+
+    proven = True
+
+    def __init__(self, *, time: float, bodies: tuple[str, str], contacts: int, law: str) -> None:
+        reason = f"{contacts} contacts are struck at once; what happens then the law {law!r} leaves open: name an order"
+        super().__init__(reason, time=time, bodies=bodies, gap=0.0)
+
+
 class SingularPositionError(ContactForceError, DocumentedLimit):
     """No contact forces, or impulses, exist because contacts and joints contradict one another, whatever friction does.
 

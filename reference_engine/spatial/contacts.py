@@ -14,7 +14,13 @@ from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.impact_process import ImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
-from reference_engine.errors import ContactForceError, EndlessEventsError, PainleveError, UnresolvedContact
+from reference_engine.errors import (
+    ContactForceError,
+    EndlessEventsError,
+    OrderOfImpactsError,
+    PainleveError,
+    UnresolvedContact,
+)
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
@@ -173,7 +179,10 @@ class BodiesInContact:
             if self.settings.order != "simultaneous":  # then an impulse goes on through contacts that are at rest
                 fast[:] = fast.any()
             restitution = np.where(fast, value[:, col.RESTITUTION], 0.0)
-            impulse = self._impulses(frames, restitution)
+            try:
+                impulse = self._impulses(time, frames, restitution)
+            except ImpactError as error:
+                raise UnresolvedContact(str(error), time=time, bodies=self._any_names(), gap=0.0) from error
             after = frames.u + mul(frames.A, impulse.ravel()).reshape(n, 3)
             for k, candidate in enumerate(self.contacts):
                 if impulse[k].any():
@@ -183,7 +192,7 @@ class BodiesInContact:
             frames.give(self.run, self.y, impulse)
         raise EndlessEventsError("impacts without end", time=time, bodies=self._any_names(), gap=0.0)
 
-    def _impulses(self, frames: Frames, restitution: Array) -> Array:
+    def _impulses(self, time: float, frames: Frames, restitution: Array) -> Array:
         """(n, 3) along the frames; by sweeps where the law's own solver ends a little short of its accuracy, as it does
         with redundant contacts."""
         n, order = frames.n, np.array([1, 2, 0])  # the normal last
@@ -193,7 +202,8 @@ class BodiesInContact:
         if together is None:
             moved = np.abs(frames.A.reshape(n, 3, n, 3)).max(axis=(1, 3)) > 0.0
             if np.count_nonzero(moved) > n:
-                raise ImpactError(f"{n} contacts are struck at once, and no order says in which way")
+                law = self.settings.impact_law
+                raise OrderOfImpactsError(time=time, bodies=self._any_names(), contacts=n, law=law)
             together = "sequential"
         try:
             found = multiple_impact(
