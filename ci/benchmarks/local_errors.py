@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).parent))
 from measuring import Table, options
 
 from reference_engine.array_types import Flags, Indices
+from reference_engine.errors import UnresolvedContact
 from scenarios.catalogue import scenario_of
 from scenarios.scenario import Scenario
 from validation.engines import engine_of, load_engine, present_engines
@@ -83,7 +84,10 @@ def exact_steps(word: str, most: int) -> Exact | str:
     if (reason := declined(engine, scenario.scene)) is not None:
         return reason
     settings = resolve_settings(engine, "fair", {}, scenario.scene, 0.5 * STEP)
-    motion = engine.simulate(scenario.scene, 0.5 * STEP, settings)
+    try:
+        motion = engine.simulate(scenario.scene, 0.5 * STEP, settings)
+    except UnresolvedContact as error:
+        return str(error)
     half = np.arange(2 * round(float(motion.time[-1]) / STEP) + 1)
     rows = (
         np.searchsorted(motion.time, half * 0.5 * STEP + SAME_TIME) - 1

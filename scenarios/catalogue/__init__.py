@@ -4,7 +4,7 @@
 
 A family is a function from parameters to a scenario, its name, what it is of, and the parameters of it that the
 canonical suite runs: none of those in compliant contact, whose kernels take 9 s to
-compile at first use, nor of `incline-throw` and `walkers`, which the reference engine declines, nor of
+compile at first use, nor of `incline-throw`, nor of `walkers`, on which the reference engine takes minutes, nor of
 `roller-coaster`, which `contactsim` alone takes. The order of the table is that of the report.
 """
 
