@@ -353,6 +353,7 @@ def test_a_motion_that_ends_early_says_why_and_is_jumped_to(show: Any) -> None:
     page = show(motion_html(PLANAR, tracks, "x", absent=["gone: crashed"]))
     assert "not finite; shown up to its last finite sample" in page.inner_text("figcaption")
     assert page.inner_text("#absent") == "gone: crashed"
+    page.keyboard.press("Home")  # it has been playing since it was opened
     page.keyboard.press("PageDown")
     assert time_of(page) == pytest.approx(11 / 60, abs=1e-12)
     page.evaluate("() => { window.seen = []; panels[0].drawing.words = w => seen.push(w); goTo(0.4); }")
