@@ -101,7 +101,7 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
             # On a busy machine what takes long says nothing.
             self._verdicts[key] = {} if simulation.outcome == "timed_out" else counted
 
-    spent, turn, beside = 0.0, 0, list[str]()
+    spent, turn, beside = 0.0, 0, list[dict[str, Any]]()
     with Pool() as pool:
         fuzzers = [Search(pool, engine_of(word), profile, SLICE) for word, profile in ENGINES]
         common = {"compiling": time.monotonic() - started, "beside": beside}
@@ -116,7 +116,7 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
                 found = described(fault, label, fuzzer.profile or "")
                 if not of_copy or fault.oracle not in broken_as_it_is(found):
                     return common | {"seconds": spent} | found
-                beside.append(f"{fault.oracle}: {fault.message}")
+                beside.append(found)
                 fuzzer.known = [*fuzzer.known, fault]
     counts = {name: sum(getattr(one.search, name) for one in fuzzers) for name in ("tried", "declined", "given_up")}
     return common | {"seconds": spent} | counts
@@ -161,7 +161,8 @@ def judge(found: Mapping[str, Any]) -> list[str]:
 def row(name: str, found: Mapping[str, Any]) -> str:
     if "error" in found:
         return f"{name:34}ERROR     {found['error']}"
-    beside = f"; beside: {'; '.join(found['beside'])}" if found["beside"] else ""
+    named = [f"{one['oracle']}: {one['message']}" for one in found["beside"]]
+    beside = f"; beside: {'; '.join(named)}" if named else ""
     if "oracle" not in found:
         counts = f"{found['tried']} scenes, {found['declined']} declined ({found['given_up']} given up)"
         return f"{name:34}nothing   {found['seconds']:6.0f} s, {counts}{beside}"

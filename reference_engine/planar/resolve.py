@@ -15,6 +15,7 @@ from reference_engine.planar.rows import apply_impulses, delassus_diagonal, surv
 
 # Times the round-off of a rate, where a corner slides off an edge: normals differ by OVER_END / size
 EDGE_TOLERANCE = 1e3
+PRESSED_IN = 20.0  # gaps that count as closed: deeper is a touch that was missed
 NO_PIECE = np.iinfo(np.int64).min  # no piece: connectors are numbered downwards from -1
 SAME_TIME = 5e-12  # s, events that are no further apart are at one time
 MOST_EVENTS_AT_ONE_TIME = 1000  # events, and ten more for each contact there is space for
@@ -73,6 +74,8 @@ def classify_event(run):
     n = np.int64(0)
     for turn in range(2):
         n, at = find_contacts(model, y, cutoff, found, work)
+        if n == PENETRATING:  # closing gaps presses others in, by as much times a ratio of arms
+            n, at = find_contacts(model, y, PRESSED_IN * cutoff, found, work)
         if n == PENETRATING:
             count[col.CLOSED_PAIR] = at
             return col.OVERLAP, n
