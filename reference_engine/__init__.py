@@ -64,7 +64,13 @@ if TYPE_CHECKING:
         ContactForceError,
         SpatialWorldError,
     )
-    from reference_engine.errors import UnresolvedStepError, MechanismError, JointError, CompliantError
+    from reference_engine.errors import (
+        UnresolvedStepError,
+        MechanismError,
+        JointError,
+        SingularJointsError,
+        CompliantError,
+    )
     from reference_engine.heaps.world import EllipsoidWorld, HalfSpace, SphereInterior, SpatialSettings
     from reference_engine.heaps.simulate import simulate_ellipsoids, EllipsoidMotion, ellipsoid_energy
     from reference_engine.heaps.stepper import Stepper

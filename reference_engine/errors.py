@@ -102,6 +102,19 @@ class JointError(RuntimeError):
     """Joints that cannot be kept closed, or a step that does not come to within its tolerance; the numbers say it."""
 
 
+class SingularJointsError(JointError, DocumentedLimit):
+    """Joints that no small move closes: in a singular position, such as a chain that is held straight by both its ends.
+
+    Not proven: by how much the ends are too far apart is below round-off there, and the bend that closes the chain, or
+    the force that stretches it, is its square root.
+    """
+
+    def __init__(self, *, time: float, joint: int, gap: float) -> None:
+        where = "in a singular position, as a chain that is pulled straight"
+        super().__init__(f"t = {time:.9g} s: joints[{joint}] is open by {gap:.3e} m {where}: no small move closes it")
+        self.time, self.joint, self.gap = time, joint, gap
+
+
 class CompliantError(ValueError):
     """A world, or an argument, that the compliant engine cannot simulate; or a motion that it cannot go on with."""
 

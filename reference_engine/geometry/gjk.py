@@ -10,7 +10,7 @@ import numpy as np
 from reference_engine.compiler.kernels import kernel
 from reference_engine.geometry import layout as col
 from reference_engine.geometry.support import support_difference, write
-from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, row, set_row, three
+from reference_engine.vectors import along, cross, dot, length, minus, opposite, over, row, set_row, set_three
 
 FAR, APART, OVERLAPPING = range(3)
 MOST_STEPS = 200
@@ -171,6 +171,6 @@ def separation(posed, p, q, d, cutoff, points, weight, found):
         upper = distance
         write(found, distance, over(opposite(v), distance), on_p, minus(on_p, v), 0.0)
     if lower - across > CERTIFIED * upper:  # points so near that round-off turns what joins them
-        write(found, upper, proof, three(found, col.ON_P), along(three(found, col.ON_P), upper, proof), 0.0)
+        set_three(found, col.NORMAL, proof)
     found[col.UNCERTAINTY] = max(0.0, upper - lower)
     return APART

@@ -15,7 +15,7 @@ import numpy as np
 from reference_engine.array_types import Array, Flags
 from reference_engine.dense import mul, norm, svd
 from reference_engine.elementary import squared
-from reference_engine.errors import JointError, MechanismError
+from reference_engine.errors import JointError, MechanismError, SingularJointsError
 from reference_engine.multibody.friction import sliding, with_friction
 from reference_engine.multibody.kinematics import PlanarPoses, Poses, SpatialPoses, rotated, turned_freely
 from reference_engine.multibody.links import GROUND, numbers
@@ -326,7 +326,7 @@ class System:
 
         time s, for drives; `most` as of `hold`.
 
-        Raises JointError where it does not come to within round-off.
+        Raises JointError where it does not come to within round-off; SingularJointsError where no move would.
         """
         q, v = self.split(y)
         q, last = self.poses.tidy(q), np.inf
@@ -342,6 +342,8 @@ class System:
             constraints = self.constraints_at(q, active, time, most)
         else:
             k = int(self.rows.joint[active][np.argmax(np.abs(gap))])
+            if float(np.abs(gap - mul(constraints.U, mul(constraints.U.T, gap))).max()) > 0.5 * worst:
+                raise SingularJointsError(time=time, joint=k, gap=worst)
             raise JointError(f"joints[{k}] cannot be closed: its gap stays at {worst:.3e} m")
         v = v + self.unscaled(constraints.least(-self.rates(constraints, v)[active]), constraints.rotation)
         return np.concatenate([q.ravel(), v.ravel()])

@@ -348,3 +348,18 @@ def test_the_points_of_two_boxes_are_on_them_where_a_corner_just_misses_a_face()
     near = proximity(box, box, d, first, second)
     for centre, turn, point in ((0.0, first, near.point_a[0]), (d, second, near.point_b[0])):
         assert np.abs(rotation(turn).T @ (point - centre)).max() <= 2.0 + 1e-9
+
+
+def test_the_points_of_two_cylinders_are_on_them_where_their_axes_are_nearly_parallel():
+    """Found by fuzzing: long cylinders side by side, 0.3 m apart, and a point 4e-7 m outside of one of them."""
+    rod = Cylinder(0.5, 4.0)
+    first = (0.7071066604508393, 0.7071069019200823, 1.1511842405148697e-06, -1.3113174921466095e-06)
+    second = (0.7071059142497931, 0.7071076481213662, -8.445291262094321e-07, -7.220772652202534e-07)
+    apart = np.array([0.7499986097257256, 1.4675338044701185e-06, 1.0624979251989858])
+    rng = np.random.default_rng(1)
+    for _ in range(tries(300, 50)):
+        d = apart + 1e-6 * rng.normal(size=3)
+        near = proximity(rod, rod, d, first, second)
+        for centre, turn, point in ((0.0, first, near.point_a[0]), (d, second, near.point_b[0])):
+            x, y, z = rotation(turn).T @ (point - centre)
+            assert np.hypot(x, y) <= 0.5 + 1e-9 and abs(z) <= 4.0 + 1e-9

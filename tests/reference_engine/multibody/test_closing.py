@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from reference_engine import Link, Mechanism, simulate_mechanism
+from reference_engine import Link, Mechanism, SingularJointsError, simulate_mechanism
 from reference_engine.multibody.joints import Coupling, Distance
 from tests.effort import few
 
@@ -91,3 +91,19 @@ def test_free_bodies_on_a_rope_are_held_however_far_they_fall():
     found = simulate_mechanism(Mechanism(links=ends, joints=(rope,)), [0.0, 6.0])
     assert found.events[-1].kind == "holds"
     assert found.position[-1].mean(axis=0) == pytest.approx([0.15, 3.0 - 18.0 * G], abs=1e-10)
+
+
+def test_a_point_between_two_rods_in_one_line_sags_by_nothing_which_no_force_can_do():
+    """Two rods of a metre whose far ends are two metres apart: each can only pull along the line, gravity is across it.
+
+    One by 1e-8 longer sags by the root of that, and swings.
+    """
+    point = Link(position=(1.0, 0.0))
+    rods = [Distance(first=-1, second=0, length=1.0, first_point=(x, 0.0)) for x in (0.0, 2.0)]
+    with pytest.raises(SingularJointsError, match=r"joints\[\d\] is open by .* no small move closes it") as caught:
+        simulate_mechanism(Mechanism(links=(point,), joints=tuple(rods)), [0.0, 0.1])
+    assert 0.0 < caught.value.time < 0.1 and caught.value.gap > 0.0 and not caught.value.proven
+    slack = [Distance(first=-1, second=0, length=1.0 + 1e-8, first_point=(x, 0.0)) for x in (0.0, 2.0)]
+    sagged = Link(position=(1.0, -math.sqrt((1.0 + 1e-8) ** 2 - 1.0)))
+    found = simulate_mechanism(Mechanism(links=(sagged,), joints=tuple(slack)), [0.0, 0.1])
+    assert found.position[-1, 0] == pytest.approx(sagged.position, abs=1e-12)

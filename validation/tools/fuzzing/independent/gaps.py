@@ -17,7 +17,7 @@ states; their normal is that of two points, so it is off by more the nearer thes
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from validation.tools.fuzzing.independent.motion import Motion, in_space, is_pla
 OPERATIONS = 512
 EPSILON = 2.0**-52
 APART, INSIDE = 1e-9, 1e-5  # of the size: of gaps and depths that are searched for
+SWEPT = ("sphere", "capsule")  # a point or a segment with a radius
 PLANES = ("half-plane", "half-space")
 FLAT = 4e-12
 ON_BODIES = 1e-8  # of the size: of points that are searched for
@@ -119,6 +120,10 @@ def _tolerance(motion: Motion, a: int, b: int, rows: Rows, fine: Array) -> Array
     if is_planar(motion) or b >= len(motion.radius):
         return fine + FLAT * np.maximum(rows.gap, 0.0)
     size = motion.radius[a] + motion.radius[b]
+    of_a, of_b = (cast(Any, motion.scene.bodies[i].shape) for i in (a, b))
+    if of_a.kind in SWEPT and of_b.kind in SWEPT:  # the normal is along what joins their cores
+        between = np.maximum(rows.gap + of_a.radius + of_b.radius, EPSILON * size)
+        return fine * (1.0 + size / OPERATIONS / between)
     off_normal = 4.0 * (fine + rows.uncertainty) * size / np.maximum(rows.gap, INSIDE * size)
     apart, inside = (0.0, 0.0) if _is_closed(motion, a, b) else (APART * size, INSIDE * size)
     return fine + rows.uncertainty + np.where(rows.gap > 0.0, apart + off_normal, inside)
