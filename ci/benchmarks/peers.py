@@ -43,10 +43,10 @@ Read = Callable[[Observation, dict[str, float]], float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """One number: the engine, what was measured earlier (None: declined), the scenes whose readings are summed."""
+    """One number: the engine, what was measured earlier, the scenes whose readings are summed."""
 
     engine: str
-    earlier: float | None
+    earlier: float
     scenes: tuple[str, ...]
     reason: str = ""  # why sign or size differ; "" where they do not
     found: float = math.nan  # what the reason is about
@@ -198,9 +198,8 @@ def reading(quantity: Quantity, scene: str, result: Result) -> float:
 def compare(quantity: Quantity, figure: Figure, results: list[Result]) -> tuple[str, str, str]:
     """(ours as text, ratio as text, "ok" or the reason or "OFF")."""
     outcomes = {result.outcome for result in results}
-    if figure.earlier is None or outcomes != {"completed"}:
-        as_earlier = figure.earlier is None and outcomes == {"declined"}
-        return ", ".join(sorted(outcomes)), "", "ok" if as_earlier else OFF
+    if outcomes != {"completed"}:
+        return ", ".join(sorted(outcomes)), "", OFF
     ours = sum(reading(quantity, scene, result) for scene, result in zip(figure.scenes, results))
     ratio = f"{ours / figure.earlier:.2f}" if figure.earlier else ""
     if agrees(ours, figure.earlier, quantity.none):
@@ -222,7 +221,7 @@ def main() -> int:
                 print(f"  {figure.engine} is not here")
                 continue
             ours, ratio, decisions = compare(quantity, figure, found)
-            earlier = "declined" if figure.earlier is None else f"{figure.earlier:.3g}"
+            earlier = f"{figure.earlier:.3g}"
             print(f"  {figure.engine.partition(':')[0]:8} {ours:>10} {earlier:>10} {ratio:>6}  {decisions}")
             count, agreeing, off = count + 1, agreeing + (decisions == "ok"), off + (decisions == OFF)
     rest = f"have a stated reason, but for {off}" if off else "have a stated reason"

@@ -41,10 +41,7 @@ def benchmark() -> ModuleType:
 def table() -> dict[str, list[tuple[str, tuple[str, ...], str, str]]]:
     """Title -> (engine, scenes, earlier, reason) as the page writes them, from the benchmark."""
     return {
-        quantity.name: [
-            (f.engine, f.scenes, "declined" if f.earlier is None else f"{f.earlier:.3g}", f.reason or "yes")
-            for f in quantity.figures
-        ]
+        quantity.name: [(f.engine, f.scenes, f"{f.earlier:.3g}", f.reason or "yes") for f in quantity.figures]
         for quantity in benchmark().read_table()
     }
 

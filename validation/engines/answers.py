@@ -214,6 +214,7 @@ NUMBERS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
     ("dt", lambda value: value > 0.0, "seconds above 0"),
     ("velocity_lag", lambda value: True, "seconds"),
     ("contact_tolerance", lambda value: value >= 0.0, "metres, 0 or more"),
+    ("impact_time", lambda value: value >= 0.0, "seconds, 0 or more"),
 )
 """Of a trajectory: what fits, beside that it is finite."""
 

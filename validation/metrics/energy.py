@@ -152,7 +152,35 @@ def open_energy(o: Observation) -> Array:
     """
     if sums_of_model(o) is not None:  # which have the lag in what is stored
         return np.zeros(len(o.time))
-    return energy_doubt(o) + (elastic_energy(o) if o.scene.contact.compliant else 0.0)
+    return energy_doubt(o) + (elastic_energy(o) if o.scene.contact.compliant else energy_in_bounces(o))
+
+
+@shared
+def energy_in_bounces(o: Observation) -> Array:
+    """(S,) J that contacts may hold of impacts, of an engine whose impacts last: what is missing of the largest energy
+    since they began. They go on while two that bounce overlap, of which some have begun to within that time.
+    """
+    lasts, held = o.trajectory.impact_time * (1.0 + 1e-9), np.zeros(len(o.time))
+    if lasts == 0.0:
+        return held
+    E, near, members = energy(o), proximities(o), (*o.scene.bodies, *o.scene.boundaries)
+    overlapped, begun = np.zeros(len(held), bool), np.zeros(len(held), bool)
+    deep = near.gap < 0.0
+    for a, b in set(zip(near.a[deep].tolist(), near.b[deep].tolist())):
+        if o.scene.pair_law(members[a], members[b])[1] > 0.0:
+            rows = np.zeros(len(held), bool)
+            rows[near.sample[deep & (near.a == a) & (near.b == b)]] = True
+            overlapped |= rows
+            begun |= rows & ~np.concatenate([[False], rows[:-1]])
+    since, before = -1, -np.inf  # the sample at which those that go on began, and the time of the last that did
+    for sample in np.flatnonzero(overlapped).tolist():
+        if begun[sample]:
+            since, before = (since if overlapped[sample - 1] and since >= 0 else max(0, sample - 1)), o.time[sample]
+        if o.time[sample] > before + lasts:
+            since = -1
+        elif since >= 0:
+            held[sample] = E[since : sample + 1].max() - E[sample]
+    return held
 
 
 @shared

@@ -188,4 +188,15 @@ def hermite_root(t0: float, t1: float, first: tuple[float, float], second: tuple
     return t0 + h * min(real) if real else None
 
 
-METRICS = (Metric(impact_count, "1", "exact", better="neither", sentence=Sentence("{new} impacts happen")),)
+def bounce_time(o: Observation) -> float | None:
+    """For how long a bounce stays in contact by the engine's law, where it has no coefficient of restitution."""
+    return o.trajectory.impact_time or None
+
+
+METRICS = (
+    Metric(impact_count, "1", "exact", better="neither", sentence=Sentence("{new} impacts happen")),
+    Metric(
+        bounce_time, "s", "exact", better="neither",
+        sentence=Sentence("a bounce is a spring and a damper, in contact for {new}"),
+    ),
+)  # fmt: skip

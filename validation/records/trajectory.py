@@ -101,6 +101,7 @@ class _Trajectory:
     dt: float  # s, the engine's step
     velocity_lag: float  # s, time of the velocities minus time of the poses, as the integrator has it
     contact_tolerance: float = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
+    impact_time: float = 0.0  # s, for how long a bounce stays in contact by the engine's law; 0: a step at most
     state_hash: str = ""
     """SHA-256 over every step's raw state as the engine holds it; of time, pose and twist where it gives none."""
     contacts: Contacts | None = None
@@ -291,7 +292,7 @@ def from_bytes(data: bytes) -> Trajectory:
         motion = PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
     except TypeError as error:
         raise TrajectoryError(one_line(str(error), 200)) from None
-    for name in ("dt", "velocity_lag", "contact_tolerance"):
+    for name in ("dt", "velocity_lag", "contact_tolerance", "impact_time"):
         value = getattr(motion, name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise TrajectoryError(f"{name} is {value!r:.60}; it should be a finite number")

@@ -15,7 +15,7 @@ from scenarios.scene import CompliantContact, ContactLaw, Material, MaterialPair
 from tests.validation.engines.spatial_scenes import DT, every_engine, in_space
 from tests.validation.metrics.motions import values
 from validation.engines.mujoco.adapter import MuJoCo
-from validation.engines.shared.linear_contact import body_values, damping_ratio, linear_contact
+from validation.engines.shared.linear_contact import body_values, bounce, damping_ratio, linear_contact
 
 
 def scene_of(word: str) -> SpatialScene:
@@ -29,16 +29,27 @@ def returned(zeta: float) -> float:
 
     x = exp(-zeta t) sin(s t) / s while it lasts, x'' >= 0 at its end: the push, -x - 2 zeta x', is 0 there.
     """
-    s = math.sqrt(1.0 - zeta * zeta)
-    time = np.linspace(1e-9, math.pi / s, 2_000_001)
-    depth = np.exp(-zeta * time) * np.sin(s * time) / s
-    rate = np.exp(-zeta * time) * (np.cos(s * time) - zeta / s * np.sin(s * time))
+    s = np.emath.sqrt(1.0 - zeta * zeta)  # imaginary beyond 1
+    time = np.linspace(1e-9, math.pi / min(max(abs(s), 0.2), 1.0), 2_000_001)
+    depth = np.real(np.exp(-zeta * time) * np.sin(s * time) / s)
+    rate = np.real(np.exp(-zeta * time) * (np.cos(s * time) - zeta / s * np.sin(s * time)))
     return float(-rate[np.argmax(depth + 2.0 * zeta * rate < 0.0)])
 
 
 @pytest.mark.parametrize("zeta", [0.05, 0.4, 0.8])
 def test_a_damper_returns_the_speed_that_it_was_chosen_for(zeta: float) -> None:
     assert damping_ratio(returned(zeta)) == approx(zeta, abs=1e-5)
+
+
+@pytest.mark.parametrize("e", [0.95, 0.5, 0.2, 0.08, 0.03])
+def test_a_bounce_of_any_restitution_has_the_damper_that_returns_it_and_the_spring_of_its_time(e: float) -> None:
+    K, D = bounce(e, 0.04)
+    assert math.pi / math.sqrt(K) == approx(0.04)
+    assert returned(0.5 * D / math.sqrt(K)) == approx(e, abs=2e-5)
+
+
+def test_without_loss_a_bounce_has_no_damper() -> None:
+    assert bounce(1.0, 0.04)[1] == 0.0
 
 
 def test_no_loss_takes_no_damper_and_a_great_loss_a_critical_one() -> None:

@@ -28,12 +28,13 @@ from scenarios.scene import (
     Sphere,
     Thruster,
 )
-from tests.validation.engines.planar_scenes import Array, ball, box, ground, rectangle, scene
+from tests.validation.engines.planar_scenes import Array, ball, box, ground, rectangle, scene, simulated
 from tests.validation.engines.spatial_scenes import DT, G, in_plane, in_space, momentum_imbalance, solid, space
 from validation.engines.engine import NotFiniteError, resolve_settings
 from validation.engines.mujoco import mjcf
 from validation.engines.mujoco import model as mujoco_model
 from validation.engines.mujoco.adapter import SETTINGS, MuJoCo
+from validation.engines.shared.linear_contact import bounce
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.replay import one_step
 from validation.judging.evidence.replay import chosen
@@ -47,8 +48,9 @@ PULL = 0.1  # m/s^2 beyond what friction holds
 ALWAYS_OFF = mujoco.mjtDisableBit.mjDSBL_FILTERPARENT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
 
-def model_with(**settings: Any) -> Any:
-    given = scene(ball(position=(0.0, 0.5), friction=0.3), ground=ground(friction=0.3), duration=1.0)
+def model_with(restitution: float = 0.0, **settings: Any) -> Any:
+    thrown = ball(position=(0.0, 0.5), friction=0.3, restitution=restitution)
+    given = scene(thrown, ground=ground(friction=0.3), duration=1.0)
     return mujoco_model.build_model(given, DT, resolve_settings(MuJoCo(), "default", settings, given, DT))[0]
 
 
@@ -88,6 +90,7 @@ def test_every_setting_reaches_the_model() -> None:
         "solimp_dmin": 0.8,
         "solimp_dmax": 0.91,
         "solimp_width": 0.002,
+        "impact_steps": 20,
         "cone": "elliptic",
         "impratio": 3.0,
         "solver": "pgs",
@@ -117,6 +120,9 @@ def test_every_setting_reaches_the_model() -> None:
         assert model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ISLAND
     assert model.geom_solref == approx(np.array([[0.03, 0.7]] * 2))
     assert model.geom_solimp == approx(np.array([[0.8, 0.91, 0.002, 0.5, 2.0]] * 2))
+    bouncing = model_with(restitution=1.0, **other)
+    assert bouncing.geom_solref == approx(np.array([[-((math.pi / (20 * DT)) ** 2), 0.0]] * 2))
+    assert bouncing.geom_solimp == approx(np.array([[0.91, 0.91, 0.002, 0.5, 2.0]] * 2))
 
 
 # --- integrators -----------------------------------------------------------------------------------------------
@@ -300,11 +306,57 @@ def test_two_bodies_on_a_rod_spin_about_their_common_centre() -> None:
     assert motion.position[-1, 1] == approx([-1.0, 0.0], abs=2e-2)
 
 
+# --- restitution ---------------------------------------------------------------------------------------------------
+
+
+def rebounds(e: float, steps: int, **given: Any) -> Array:
+    """Shares of its speed that a ball returns which meets a wall at 16 places within a step, without gravity."""
+    shares = []
+    for k in range(16):
+        start = 0.5 + (3.0 + k / 16.0) * DT
+        thrown = ball(position=(0.0, start), velocity=(0.0, -1.0), restitution=e)
+        given_scene = scene(thrown, ground=ground(), gravity=(0.0, 0.0), duration=(steps + 12) * DT, **given)
+        motion = simulated(MuJoCo(), given_scene, impact_steps=steps)
+        assert motion.impact_time == approx((steps + 1) * DT)
+        shares.append(motion.velocity[-1, 0, 1])
+    return np.array(shares)
+
+
+@pytest.mark.parametrize("e", [1.0, 0.9, 0.5, 0.2])
+def test_a_bounce_returns_e_of_the_speed_but_for_what_the_step_leaves_open(e: float) -> None:
+    """The damper, of damping ratio z, acts for a whole step of which the ball is inside for a share: up to pi z / n of
+    the speed; a spring that starts within a step adds up to (pi / n)^2 / 4."""
+    for steps in (10, 40):
+        zeta = 0.5 * bounce(e, 1.0)[1] / math.pi
+        found = rebounds(e, steps)
+        assert np.abs(found - e).max() < math.pi * zeta / steps + (math.pi / steps) ** 2 / 4
+        assert abs(found.mean() - e) < 0.3 / steps
+
+
+def test_every_pair_has_its_own_restitution_and_one_without_is_as_stiff_as_the_profile() -> None:
+    """Three balls are thrown at one wall; by the larger of the two, theirs is 0.8, 0.5, 0."""
+    own = (0.8, 0.5, 0.0)
+    balls = [ball(f"{e}", position=(2.0 * k, 0.6), velocity=(0.0, -1.0), restitution=e) for k, e in enumerate(own)]
+    motion = simulated(MuJoCo(), scene(*balls, ground=ground(), gravity=(0.0, 0.0), duration=0.3), impact_steps=30)
+    assert motion.velocity[-1, :2, 1] == approx(np.array(own[:2]), abs=0.03)
+    alone = simulated(MuJoCo(), scene(balls[2], ground=ground(), gravity=(0.0, 0.0), duration=0.3))
+    assert motion.velocity[-1, 2, 1] == approx(alone.velocity[-1, 0, 1], abs=1e-12)
+    assert alone.impact_time == 0.0
+
+
+def test_what_rests_hops_by_the_fall_of_a_step_and_a_bounce_sinks_in_by_its_speed() -> None:
+    """At rest it leaves the contact now and then, falls freely for a step, and bounces from that."""
+    still = simulated(MuJoCo(), scene(box(position=(0.0, 0.5), restitution=0.5), ground=ground(), duration=2.0))
+    assert np.abs(still.position[:, 0, 1] - 0.5).max() < 3.0 * G * DT**2
+    thrown = ball(position=(0.0, 0.6), velocity=(0.0, -1.0), restitution=1.0)
+    motion = simulated(MuJoCo(), scene(thrown, ground=ground(), gravity=(0.0, 0.0), duration=0.3))
+    assert 0.5 - motion.position[:, 0, 1].min() == approx(10 * DT / math.pi, rel=0.05)
+
+
 # --- what it cannot be ------------------------------------------------------------------------------------------------
 
 
 def test_what_mujoco_cannot_represent_it_declines_in_words() -> None:
-    assert "restitution" in str(MuJoCo().declines(scene(ball(restitution=0.5), ground=ground(), duration=1.0)))
     assert MuJoCo().declines(scene(ball(), ground=ground(), duration=1.0)) is None
     triangle = [solid(Sphere(radius=0.1), name, position=(float(i), 0.0, 0.0)) for i, name in enumerate("ab")]
     at: dict[str, Any] = {"anchor_a": (0.0, 0.0, 0.0), "axis": (0.0, 0.0, 1.0)}

@@ -97,6 +97,29 @@ def test_an_impact_that_returns_more_speed_than_it_got_is_a_gain_and_one_that_re
     assert values(scene, duller)["energy_gain"] < 1e-13
 
 
+def sprung(share: float) -> PlanarTrajectory:
+    """A disc that meets a wall at 1 m/s after 0.1 s, turns round on it as on a spring in 0.05 s, and leaves it with a
+    share of its speed."""
+    time, w = times(96), np.pi / 0.05
+    inside = (time > 0.1) & (time < 0.15)
+    y = np.where(time <= 0.1, 0.1 - time, np.where(inside, -np.sin(w * (time - 0.1)) / w, share * (time - 0.15)))
+    v = np.where(time <= 0.1, -1.0, np.where(inside, -np.cos(w * (time - 0.1)), share))
+    return planar(time, columns(0.0, y + 0.5, 0.0), columns(0.0, v, 0.0))
+
+
+def test_what_a_contact_holds_of_a_bounce_that_lasts_is_no_gain_but_what_it_gives_beyond_is():
+    scene = plane(disc(restitution=1.0), boundaries=(GROUND,), gravity=(0.0, 0.0))
+    at_once = sprung(1.0)
+    assert values(scene, at_once)["energy_gain"] > 0.4  # of an engine whose impacts take a step
+    assert values(scene, replace(at_once, impact_time=0.06))["energy_gain"] < 1e-12
+    assert values(scene, replace(at_once, impact_time=0.06), CONSERVED)["energy_drift"] < 1e-12
+    assert values(scene, replace(at_once, impact_time=0.01))["energy_gain"] > 0.4  # it lasts longer than it may
+    assert values(scene, replace(sprung(1.2), impact_time=0.06))["energy_gain"] == pytest.approx(0.22)
+    dull = plane(disc(), boundaries=(GROUND,), gravity=(0.0, 0.0))
+    assert values(dull, replace(at_once, impact_time=0.06))["energy_gain"] > 0.4  # without restitution nothing bounces
+    assert values(scene, replace(at_once, impact_time=0.06))["bounce_time"] == 0.06
+
+
 def test_drift_is_the_largest_on_the_way_not_the_last():
     t = times(1.0)
     swing = 0.5 * np.sin(np.pi * t)

@@ -63,11 +63,11 @@ TOTAL = READER.rpartition("print")[0] + 'print(json.dumps(names["total"].tolist(
 
 
 @functools.cache
-def drawn(dimension: int, restitution: bool) -> list[tuple[Scene, float]]:
+def drawn(dimension: int) -> list[tuple[Scene, float]]:
     """Scenes and time steps of one seed."""
     found: list[tuple[Scene, float]] = []
     scenes: Any = planar_scenes if dimension == 2 else spatial_scenes
-    draw(scenes(restitution=restitution), 3, lambda scene, dt: found.append((scene, resolving(scene, dt))))
+    draw(scenes(), 3, lambda scene, dt: found.append((scene, resolving(scene, dt))))
     return found
 
 
@@ -121,7 +121,7 @@ def test_a_script_moves_as_the_adapter_does_to_the_last_bit(
     name: str, dimension: int, profile: str, tmp_path: Path
 ) -> None:
     engine = engine_named(name)
-    taken = [one for one in drawn(dimension, name != "mujoco") if not engine.declines(one[0])]
+    taken = [one for one in drawn(dimension) if not engine.declines(one[0])]
     taken = [one for one in taken if len(one[0].bodies) > 1 and one[0].boundaries]
     assert sum(moves_alike(engine, *one, profile, tmp_path) for one in taken[: tries(8, 1)])
 
@@ -129,7 +129,7 @@ def test_a_script_moves_as_the_adapter_does_to_the_last_bit(
 def tied(name: str, dimension: int) -> list[Scene]:
     """Scenes with joints and walls, of every arrangement that the engine takes."""
     space: Any = "planar" if dimension == 2 else "spatial"
-    allowed = allowed_by([feature for feature in probes() if name != "mujoco" or "restitution" not in feature], space)
+    allowed = allowed_by(list(probes()), space)
     found: list[Scene] = []
     for arrangement, scenes in arrangements(allowed).items():
         if arrangement in ("chain", "loop", "rope", "cart", "robot", "container"):

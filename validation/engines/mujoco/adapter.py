@@ -11,7 +11,10 @@ What makes a comparison unfair, and what is done about it (MuJoCo documentation,
   impratio 10 and five sweeps against slip.
 - The friction of a pair is the larger of two geoms' values; where no values give every pair its own, every pair is
   listed. Below 1e-5 MuJoCo knows no friction: a frictionless pair has one contact dimension.
-- There is no coefficient of restitution: scenes with one are declined.
+- There is no coefficient of restitution. A pair that has one is a spring and a damper, given as they are (a negative
+  solref), as stiff as to stay in contact for `impact_steps` steps, with the damper that returns this share of any
+  speed (`linear_contact.bounce`), and an impedance that depth does not change. What a step does not resolve of it is in
+  docs/impacts.md; its pairs sink in by v impact_steps dt / pi at an impact, and little at rest.
 - Compliant contact is a linear spring and damper (`linear_contact`), given as stiffness and damping of a unit mass (a
   negative solref); none is stiffer than 1 / (2 dt)^2, above which a step does not resolve it. Only an impedance near 0
   leaves a spring a spring: at 0.9 a ball sinks in a tenth as deep as its weight presses it. Fair takes the least there
@@ -35,7 +38,7 @@ from reference_engine.array_types import Array
 from scenarios.joint_forces import ELEMENTS, Element, target_of
 from scenarios.joints import AxialJoint
 from scenarios.native import Model
-from scenarios.scene import PositionMotor, Scene, SpatialScene
+from scenarios.scene import PositionMotor, Scene, SpatialScene, features
 from validation.engines import LOADS
 from validation.engines.engine import QUERY_STEP, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.mujoco.description import describe
@@ -82,9 +85,8 @@ from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | TIES
-TAKES |= {"concave-polygon", "rolling-resistance", "fixed"} | DRIVES | LIMITS | FRICTION_OF_JOINTS
+TAKES |= {"restitution", "concave-polygon", "rolling-resistance", "fixed"} | DRIVES | LIMITS | FRICTION_OF_JOINTS
 BECAUSE = {
-    "restitution": "MuJoCo has no coefficient of restitution",
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
 }
 
@@ -105,6 +107,13 @@ SETTINGS: dict[str, Setting] = {
         default=0.95, low=1e-4, high=0.9999, fuzzed="more", doc="impedance at `solimp_width` and deeper"
     ),
     "solimp_width": Setting(default=0.001, low=0.0, high=1.0, doc="depth over which the impedance rises, m"),
+    "impact_steps": Setting(
+        default=10,
+        low=4,
+        high=10_000,
+        fuzzed="more",
+        doc="time steps that a bounce takes, of pairs with restitution: a spring and a damper by a negative solref",
+    ),
     "cone": Setting(default="pyramidal", choices=("pyramidal", "elliptic"), doc="friction cone"),
     "impratio": Setting(default=1.0, low=1e-3, high=1e5, doc="impedance of friction over that of the normal force"),
     "solver": Setting(default="newton", choices=("newton", "cg", "pgs"), doc="constraint solver"),
@@ -243,6 +252,8 @@ class World(recorder.SceneWorld):
         self.model, self.layout = build_model(scene, dt, settings)
         self.data = mujoco.MjData(self.model)
         self.velocity_lag = LAG_IN_STEPS[str(settings["integrator"])] * dt
+        if "restitution" in features(scene):
+            self.impact_time = (int(settings["impact_steps"]) + 1) * dt  # it begins within a step
         self._knows_forces = settings["integrator"] != "rk4"  # the forces it keeps are those of its last stage
         self._applied = False  # whether forces that are not the scene's act in the next step
         self._extra = np.zeros_like(self.data.xfrc_applied)

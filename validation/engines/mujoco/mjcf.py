@@ -35,7 +35,7 @@ from validation.engines.shared.joint_tree import (
     joint_forest,
     non_colliding_pairs,
 )
-from validation.engines.shared.linear_contact import linear_contact
+from validation.engines.shared.linear_contact import bounce, linear_contact
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import spatial_pieces
 
@@ -263,7 +263,8 @@ class _ContactLaws:
 
     MuJoCo takes the larger value of two geoms. Where no values per body give every pair its own, the pairs are
     listed one by one. A frictionless pair has one contact dimension: MuJoCo knows no friction below 1e-5. Where
-    contact is compliant every pair is listed, with a spring and damper of its own.
+    contact is compliant, or some pairs have another restitution than others, every pair is listed, with a spring and
+    damper of its own.
     """
 
     def __init__(self, default: Any, contact: Any, scene: Scene, dt: float, settings: Settings) -> None:
@@ -271,11 +272,24 @@ class _ContactLaws:
         self._contact, self._scene = contact, scene
         self._laws = PairLaws(scene)
         compliant = scene.contact.compliant is not None
-        self._friction = None if compliant else self._laws.shape_values("friction", "max")
+        restitutions = self._laws.restitutions
+        alike = not compliant and len(restitutions) <= 1
+        self._friction = self._laws.shape_values("friction", "max") if alike else None
         self._stiffest = 1.0 / (2.0 * dt) ** 2
-        self._solref, self._solimp = _softness(settings)
+        self._settings, self._dt = settings, dt
+        self._solref, self._solimp = self._bouncing(max(restitutions, default=0.0) if alike else 0.0)
         meets = int(self._friction is not None)
         _add(default, "geom", solref=self._solref, solimp=self._solimp, contype=meets, conaffinity=meets)
+
+    def _bouncing(self, restitution: float) -> tuple[list[float], list[float]]:
+        """solref and solimp of a pair. One that bounces has a spring and a damper, given as they are, and an impedance
+        that is the same at every depth, which leaves them so.
+        """
+        solref, solimp = _softness(self._settings)
+        if restitution == 0.0:
+            return solref, solimp
+        K, D = bounce(restitution, int(self._settings["impact_steps"]) * self._dt)
+        return [-K, -D], [solimp[1], *solimp[1:]]
 
     def add_geoms(self, node: Any, member: int, shapes: Iterable[dict[str, Any]]) -> None:
         mu = 0.0 if self._friction is None else self._friction[member]
@@ -299,25 +313,28 @@ class _ContactLaws:
         for k, member in enumerate(self.geoms):
             of.setdefault(member, []).append(f"g{k}")
         for a, b in colliding_pairs(self._scene):
-            law = self._pair(members[index[a]], members[index[b]], self._laws.of(index[a], index[b])[0])
+            law = self._pair(members[index[a]], members[index[b]], *self._laws.of(index[a], index[b]))
             for first in of[index[a]]:
                 for second in of[index[b]]:
-                    _add(self._contact, "pair", geom1=first, geom2=second, solimp=self._solimp, **law)
+                    _add(self._contact, "pair", geom1=first, geom2=second, **law)
 
-    def _pair(self, a: Any, b: Any, mu: float) -> dict[str, Any]:
+    def _pair(self, a: Any, b: Any, mu: float, e: float) -> dict[str, Any]:
         """Rolling resistance is a length to MuJoCo; stiffness and damping are those of a unit mass, minus them where
         they are meant themselves.
         """
         given = self._scene.contact.compliant
         if given is None:
-            return {"condim": _dimensions(mu), "friction": [mu, mu, 0.0, 0.0, 0.0], "solref": self._solref}
+            solref, solimp = self._bouncing(e)
+            return {
+                "condim": _dimensions(mu), "friction": [mu, mu, 0.0, 0.0, 0.0], "solref": solref, "solimp": solimp
+            }  # fmt: skip
         K, D, m = linear_contact(self._scene, a, b)
         softer = min(1.0, self._stiffest / (K / m))
         solref = [-softer * K / m, -math.sqrt(softer) * D / m]
         rolling = given.law(a, b).rolling_resistance * contact_radius(a, b)
         return {
             "condim": 6 if rolling > 0.0 else _dimensions(mu), "friction": [mu, mu, rolling, rolling, rolling],
-            "solref": solref,
+            "solref": solref, "solimp": self._solimp,
         }  # fmt: skip
 
 

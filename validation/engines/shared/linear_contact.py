@@ -61,6 +61,26 @@ def damping_ratio(rebound: float) -> float:
     return 0.5 * (low + high)
 
 
+MOST_DAMPED = 3.0  # damping ratio; its bounce has 0.024 of the speed
+
+
+def bounce(restitution: float, lasts: float) -> tuple[float, float]:
+    """Stiffness and damping over the mass, 1/s^2 and 1/s, of a contact that returns this share of any speed: pi over
+    the frequency of its spring is `lasts`, s, the longest that it stays in contact; without damping it does. It pushes
+    and never pulls: from z = cos a on e = exp(-2 a z / sin a), beyond 1 the same with hyperbolic functions. No
+    restitution is below that of `MOST_DAMPED`.
+    """
+    low, high = 0.0, MOST_DAMPED
+    for _ in range(60):
+        zeta = 0.5 * (low + high)
+        s = math.sqrt(abs(1.0 - zeta * zeta))
+        a = math.acos(zeta) if zeta < 1.0 else math.acosh(zeta)
+        returned = math.exp(-2.0 * zeta * (a / s if s > 0.0 else 1.0))
+        low, high = (zeta, high) if returned > restitution else (low, zeta)
+    frequency = math.pi / lasts
+    return frequency * frequency, 2.0 * (0.0 if restitution >= 1.0 else low) * frequency
+
+
 def body_values(scene: Scene) -> tuple[list[float], list[float]] | None:
     """Stiffness [N/m] and damping [N s/m] of each body and boundary such that those of every pair that may meet are
     what springs in series and dampers side by side give: 1/K = 1/k_a + 1/k_b, D = d_a + d_b. None if there are none.

@@ -53,6 +53,11 @@ class PairLaws:
             if not (fixed[i] and fixed[j]) and (i != j or counts[i] > 1)
         ]
 
+    @property
+    def restitutions(self) -> set[float]:
+        """Of all pairs that can meet."""
+        return {self.laws[i][j][1] for i, j in self._meet}
+
     def of(self, a: int, b: int) -> tuple[float, float]:
         """(friction, restitution) of members a and b."""
         return self.laws[self.kind[a]][self.kind[b]]

@@ -128,6 +128,7 @@ class World:
 
     velocity_lag = 0.0  # s, time of the velocities minus time of the poses
     contact_tolerance = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
+    impact_time = 0.0  # s, for how long a bounce stays in contact by the engine's law; 0: a step at most
     slowed_by_watching = False  # whether a watched step takes longer; such steps are not timed
     internal_columns: tuple[str, ...] = ()  # of `Internals`, which this world has
     forgets = False  # whether `set_state` leaves nothing of what was before, so that one world will do for many states
@@ -242,6 +243,7 @@ def record(world: World, scene: Scene, dt: float, *, before_step: BeforeStep | N
             dt,
             velocity_lag=world.velocity_lag,
             contact_tolerance=world.contact_tolerance,
+            impact_time=world.impact_time,
             decode=world.decode,
         )
         with _reported_if_broken(recorder):
@@ -302,9 +304,11 @@ class Recorder:
         *,
         velocity_lag: float,
         contact_tolerance: float = 0.0,
+        impact_time: float = 0.0,
         decode: Decode | None = None,
     ) -> None:
         self.dt, self.velocity_lag, self.contact_tolerance = dt, velocity_lag, contact_tolerance
+        self._impact_time = impact_time
         self._decode = decode
         self.step_count = step_count(scene, dt)
         self._planar = isinstance(scene, PlanarScene)
@@ -403,6 +407,7 @@ class Recorder:
             dt=self.dt,
             velocity_lag=self.velocity_lag,
             contact_tolerance=self.contact_tolerance,
+            impact_time=self._impact_time,
             state_hash=self._digest.hexdigest(),
             contacts=self._contact_arrays(steps),
             internals=self._internals.at(steps),
