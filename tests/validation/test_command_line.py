@@ -106,6 +106,8 @@ def test_json_is_one_object_a_case_and_nothing_else(tmp_path: Path) -> None:
     ball = {line["engine"]: line for line in lines if line["scenario"] == "bouncing-ball"}
     assert ball["mujoco"]["metrics"]["bounce_time"]["value"] == 11 / 240
     assert ball["mujoco"]["profile"] == "default"
+    again = upright("run", "bouncing-ball", "--engine", "mujoco@default", folder=tmp_path)
+    assert "mujoco has no coefficient of restitution: a bounce is a spring and a damper" in again.stdout
     assert ball["pymunk"]["metrics"]["truth_error_goal"]["unit"] == "m"
 
 

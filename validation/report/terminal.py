@@ -5,7 +5,7 @@
 
 import math
 import shlex
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from validation.judging.policy import HORIZONS
 from validation.judging.verdict import Verdict, standing, worst_first
@@ -44,6 +44,7 @@ def session_lines(session: Session, db_option: str, where: str) -> list[str]:
         *(f"  {name} is not here: {reason}" for name, reason in session.unavailable.items()),
         cost_line(session),
         *moved_lines(session),
+        *bounce_lines(session.results),
         *unmeasured_lines(session.models),
         *differing_lines(session),
         *ensemble_lines(session),
@@ -59,6 +60,17 @@ def moved_lines(session: Session) -> list[str]:
     more = f" and {len(session.moved) - MOST_NAMES} more" if len(session.moved) > MOST_NAMES else ""
     names = ", ".join(session.moved[:MOST_NAMES]) + more
     return [f"{names}: bodies were given in other frames; poses are of centres of mass, in principal axes"]
+
+
+def bounce_lines(results: Sequence[Result]) -> list[str]:
+    """Of each engine that has no coefficient of restitution, and took scenes with one all the same."""
+    found: dict[str, set[str]] = {}
+    for result in results:
+        for m in result.measurements:
+            if m.metric == "bounce_time":
+                found.setdefault(result.case.engine_label, set()).add(quantity(m.value, m.unit, digits=2))
+    what = "has no coefficient of restitution: a bounce is a spring and a damper, in contact for"
+    return [f"{name} {what} {' or '.join(sorted(times))}" for name, times in found.items()]
 
 
 def cost_line(session: Session) -> str:
