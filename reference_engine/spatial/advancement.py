@@ -142,13 +142,13 @@ def first_closing(run, h, passed_over):
                     first, found = time, k
         until = min(h, first)
         if how == APART:
-            time, candidate = closing_of_pair(run, p, h, until)
+            time, candidate = closing_of_pair(run, p, 0.0, h, until)
         elif how == IDLE:
-            time, candidate = closing_by_samples(run, p, h, until)
+            time, candidate = closing_of_touching(run, p, h, until)
         elif how >= 0:
             time, candidate = closing_on_face(run, p, how, h, until, passed_over)
             if goes_beyond(run, p, passed_over):
-                sampled, other = closing_by_samples(run, p, h, min(until, time))
+                sampled, other = closing_of_touching(run, p, h, min(until, time))
                 if sampled < time:
                     time, candidate = sampled, other
         else:
@@ -306,22 +306,29 @@ def closing_of_idle(run, p, k, h, until):
 
 
 @kernel
-def closing_by_samples(run, p, h, until):
-    """Of two pieces that touch without force: sought at samples of the step, then by halving."""
-    start, before = min(nearest_gap(run, p, 0.0, h), 0.0), 0.0
-    closed = start - CLOSED * run.scale[0]
-    for sample in range(1, IDLE_SAMPLES + 1):
-        time = sample * h / IDLE_SAMPLES
-        if nearest_gap(run, p, time, h) < closed - CLOSED * run.scale[0]:
+def closing_of_touching(run, p, h, until):
+    """Of two pieces that touch without force: sought at samples of the step, close to one another at first, then by
+    halving; from the sample on at which they have parted, with certainty."""
+    start, before = min(nearest_gap(run, p, 0.0, h)[0], 0.0), 0.0
+    closed, parted = start - CLOSED * run.scale[0], 10.0 * CLOSED * run.scale[0]
+    early = h / IDLE_SAMPLES
+    for _ in range(HALVINGS // 2):
+        early *= 0.5
+    for sample in range(1 - HALVINGS // 2, IDLE_SAMPLES + 1):
+        time = early if sample < 1 else sample * h / IDLE_SAMPLES
+        early *= 2.0
+        gap, k = nearest_gap(run, p, time, h)
+        if gap < closed - CLOSED * run.scale[0]:
             low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
-                if nearest_gap(run, p, middle, h) < closed:
+                if nearest_gap(run, p, middle, h)[0] < closed:
                     high = middle
                 else:
                     low = middle
-            state_of_pair(run, p, high, h)
-            return low, nearest(run, p)
+            return low, nearest_gap(run, p, high, h)[1]
+        if k >= 0 and gap > parted and rate_at(run, run.work.state, k) > 0.0:
+            return closing_of_pair(run, p, time, h, until)
         before = time
         if time >= until:
             break
@@ -330,12 +337,13 @@ def closing_by_samples(run, p, h, until):
 
 @kernel
 def nearest_gap(run, p, time, h):
+    """Of the nearest features, m, and their candidate, which is the last one measured."""
     state_of_pair(run, p, time, h)
     k = nearest(run, p)
     if k < 0:
-        return np.inf
+        return np.inf, k
     measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
-    return run.work.measured[col.GAP]
+    return run.work.measured[col.GAP], k
 
 
 @kernel
@@ -462,10 +470,9 @@ def clear(run, p, k, h):
 
 
 @kernel
-def closing_of_pair(run, p, h, until):
-    """Of two pieces that are apart, or part."""
-    model = run.model
-    time, k = 0.0, -1
+def closing_of_pair(run, p, time, h, until):
+    """Of two pieces that are apart at that time of the step, or part."""
+    model, k = run.model, -1
     for _ in range(MOST_ADVANCES):
         state_of_pair(run, p, time, h)
         far = is_far(run, p)

@@ -149,7 +149,8 @@ class BodiesInContact:
             row = surveyed(self.run, later, [int(active.candidate[first])])
             slows = (row[0, col.U : col.FREE] - before) / BRIEF
             along = float(mul(before, before))
-            lasts = along / max(-float(mul(before, slows)), 1e-300) if along > 0.0 else 0.0
+            brakes = -float(mul(before, slows))
+            lasts = along / brakes if along < BRIEF * brakes else 0.0
             if lasts * norm(slows) <= 2.0 * slow:
                 self.y += lasts * rates
                 self.time += lasts

@@ -223,7 +223,10 @@ class _InSpace(BodiesInContact):
             if candidate < 0:
                 break
             row = surveyed(run, run.work.end, [candidate])
-            change = -float(row[0, col.GAP]) / float(rates_of(row)[0])
+            rate = float(rates_of(row)[0])
+            if not rate < 0.0:  # it grazes
+                break
+            change = -float(row[0, col.GAP]) / rate
             if not abs(change) < 0.5 * length or abs(change) <= 1e-16 * (1.0 + self.time):
                 break
             h += change
