@@ -219,7 +219,8 @@ def depth(posed, p, q, d, work, found):
             write_from_p(found, -reached, n, row(points[new], col.OF_P), 0.0)
         tolerance = ABSOLUTE_TOLERANCE * extent + relative * abs(reached)
         if reached - lower <= tolerance or reached < 0.0:
-            on_face = nearest_points(work, faces, f, reached, lower + tolerance, found)
+            of_face = nearest_points(work, faces, f, reached, lower + tolerance, found)
+            on_face = of_face and reached - lower <= tolerance  # of bodies that are apart the face may be beside them
             break
         if is_known(points, new, SLIVER * extent):  # the plane of the face is round-off: a sliver just too wide
             distance[f] = np.inf

@@ -7,7 +7,7 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry import core_gap, spatial_shapes
 from reference_engine.geometry import layout as col
 from reference_engine.geometry.epa import depth, search_work
-from reference_engine.geometry.gjk import APART, FAR, separation
+from reference_engine.geometry.gjk import APART, CONTACT_TOLERANCE, FAR, separation
 from reference_engine.geometry.proximities import Proximities, all_rows, candidate_pairs, proximities_of
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, SPHERE, SpatialShapes
 from reference_engine.geometry.support import exchange, from_origin, pose_bodies, posed_shapes, write_from_p
@@ -47,6 +47,8 @@ def searched(posed, p, q, d, cutoff, work, found):
             found[col.UNCERTAINTY] = max(0.0, found[col.GAP] - gap)
             set_three(found, col.NORMAL, n)
     elif not on_face:  # parted along the normal, the points are the nearest ones
+        if gap > 0.0:  # their distance is that of points as near as makes no difference, too
+            uncertainty = min(uncertainty, gap + CONTACT_TOLERANCE * extent)
         shift = 1e-2 * extent - gap
         if separation(posed, p, q, along(d, shift, n), np.inf, points, weight, found) == APART:
             write_from_p(found, gap, n, three(found, col.ON_P), uncertainty)

@@ -144,11 +144,11 @@ def first_closing(run, h, passed_over):
         if how == APART:
             time, candidate = closing_of_pair(run, p, 0.0, h, until)
         elif how == IDLE:
-            time, candidate = closing_of_touching(run, p, h, until)
+            time, candidate = closing_from_contact(run, p, h, until)
         elif how >= 0:
             time, candidate = closing_on_face(run, p, how, h, until, passed_over)
             if goes_beyond(run, p, passed_over):
-                sampled, other = closing_of_touching(run, p, h, min(until, time))
+                sampled, other = closing_from_contact(run, p, h, min(until, time))
                 if sampled < time:
                     time, candidate = sampled, other
         else:
@@ -306,7 +306,7 @@ def closing_of_idle(run, p, k, h, until):
 
 
 @kernel
-def closing_of_touching(run, p, h, until):
+def closing_from_contact(run, p, h, until):
     """Of two pieces that touch without force: sought at samples of the step, close to one another at first, then by
     halving; from the sample on at which they have parted, with certainty."""
     start, before = min(nearest_gap(run, p, 0.0, h)[0], 0.0), 0.0

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial import ConvexHull
 
 from reference_engine.geometry.spatial_proximity import spatial_proximities
 from reference_engine.geometry.spatial_shapes import (
@@ -363,3 +364,22 @@ def test_the_points_of_two_cylinders_are_on_them_where_their_axes_are_nearly_par
         for centre, turn, point in ((0.0, first, near.point_a[0]), (d, second, near.point_b[0])):
             x, y, z = rotation(turn).T @ (point - centre)
             assert np.hypot(x, y) <= 0.5 + 1e-9 and abs(z) <= 4.0 + 1e-9
+
+
+def test_the_points_of_meshes_that_just_meet_at_an_edge_are_on_both():
+    """Found by fuzzing: a plate and a prism of 64 sides at no distance, and a point 9e-5 m beside the prism."""
+    plate = ConvexMesh([(1.015625 * x, 1.015625 * y, z) for z in (-0.03125, 0.03125) for x, y in polygon(4)])
+    prism = ConvexMesh([(0.5 * x, 0.5 * y, z) for z in (-1.078125, 1.078125) for x, y in polygon(64)])
+    first = (0.6963366028148191, -0.7177153000472453, -0.00018052132275508942, 0.0002259877468136447)
+    second = (0.12934882466593148, 0.989548361694668, -0.06348296458511546, -0.005730151169541426)
+    d = np.array([1.000990663903488, -0.3805871727865574, 0.7057156126420742])
+    near = proximity(plate, prism, d, first, second)
+    assert abs(near.gap[0]) < 1e-9 and near.uncertainty[0] < 1e-9
+    for shape, centre, turn, point in ((plate, 0.0, first, near.point_a[0]), (prism, d, second, near.point_b[0])):
+        corners = np.array(shape.points)
+        hull = ConvexHull(corners).equations
+        assert (hull[:, :3] @ rotation(turn).T @ (point - centre) + hull[:, 3]).max() < 1e-9
+
+
+def polygon(n):
+    return [(np.cos(2.0 * np.pi * k / n), np.sin(2.0 * np.pi * k / n)) for k in range(n)]
