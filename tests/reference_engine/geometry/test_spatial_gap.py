@@ -372,7 +372,7 @@ def test_the_points_of_meshes_that_just_meet_at_an_edge_are_on_both():
     prism = ConvexMesh([(0.5 * x, 0.5 * y, z) for z in (-1.078125, 1.078125) for x, y in polygon(64)])
     first = (0.6963366028148191, -0.7177153000472453, -0.00018052132275508942, 0.0002259877468136447)
     second = (0.12934882466593148, 0.989548361694668, -0.06348296458511546, -0.005730151169541426)
-    d = np.array([1.000990663903488, -0.3805871727865574, 0.7057156126420742])
+    d = np.array([1.0009906639034878, -0.3805871728165572, 0.7057156726392644])
     near = proximity(plate, prism, d, first, second)
     assert abs(near.gap[0]) < 1e-9 and near.uncertainty[0] < 1e-9
     for shape, centre, turn, point in ((plate, 0.0, first, near.point_a[0]), (prism, d, second, near.point_b[0])):
