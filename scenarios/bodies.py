@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from scenarios import fields
+from scenarios.given_motion import PlanarGivenMotion, SpatialGivenMotion
 from scenarios.shapes import PlanarShape, SpatialShape
 
 
@@ -36,6 +37,8 @@ class AnyBody(fields.Data):
         def center_of_mass(self) -> Any: ...
         @property
         def frame(self) -> Any: ...
+        @property
+        def motion(self) -> Any: ...
 
     @model_validator(mode="after")
     def _is_free_or_fixed(self) -> Self:
@@ -46,6 +49,8 @@ class AnyBody(fields.Data):
             for field in ("velocity", "spin"):
                 if np.any(getattr(self, field)):
                     raise ValueError(f"{field}: {getattr(self, field)} given for a fixed body; allowed: 0")
+        elif self.motion is not None:
+            raise ValueError("motion: given for a free body; allowed: with fixed=true, for nothing pushes it")
         elif self.mass is None and not self._weighs_by_density():
             raise ValueError("mass: missing; give a positive mass in kg, or fixed=true for an immovable body")
         elif self.center_of_mass is not None and self.inertia is None:
@@ -81,6 +86,8 @@ class PlanarBody(AnyBody):
     angle: fields.Number = 0.0
     velocity: fields.Rate2 = (0.0, 0.0)
     spin: fields.Rate = 0.0
+    motion: Annotated[PlanarGivenMotion | None, Field(exclude_if=fields.not_stated)] = None
+    """Of a fixed body: where it is at every time. Its own velocity and spin are then 0 in the scene."""
 
 
 class SpatialBody(AnyBody):
@@ -97,6 +104,8 @@ class SpatialBody(AnyBody):
     velocity: fields.Rate3 = (0.0, 0.0, 0.0)
     spin: fields.Rate3 = (0.0, 0.0, 0.0)
     """Angular velocity in world axes, rad/s."""
+    motion: Annotated[SpatialGivenMotion | None, Field(exclude_if=fields.not_stated)] = None
+    """Of a fixed body: where it is at every time. Its own velocity and spin are then 0 in the scene."""
 
     @model_validator(mode="after")
     def _has_possible_inertia(self) -> Self:

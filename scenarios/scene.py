@@ -33,6 +33,7 @@ from scenarios.contact import (
 )
 from scenarios.fields import Data, Rate2, Rate3, not_stated
 from scenarios.forces import Damping, Spring, Thruster, is_driven
+from scenarios.given_motion import PlanarGivenMotion, SpatialGivenMotion, given_bodies, given_state
 from scenarios.joints import (
     AnyJoint,
     AxialJoint,
@@ -79,7 +80,7 @@ from scenarios.shapes import (
 # fmt: off
 __all__ = [  # noqa: RUF022, for this is the order in which one would teach them
     "Scene", "PlanarScene", "SpatialScene", "FORMAT", "SCENE",
-    "PlanarBody", "SpatialBody", "PlanarShape", "SpatialShape",
+    "PlanarBody", "SpatialBody", "PlanarGivenMotion", "SpatialGivenMotion", "PlanarShape", "SpatialShape",
     "Polygon", "Disc", "ArcPolygon", "Sphere", "Box", "Capsule", "Cylinder", "Ellipsoid", "ConvexMesh",
     "PlanarCompound", "PlanarPiece", "SpatialCompound", "SpatialPiece",
     "PlanarBoundary", "SpatialBoundary", "HalfPlane", "Bowl", "HalfSpace", "HollowSphere",
@@ -109,9 +110,9 @@ class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
     format: Literal[1, 2] = 1
-    """2 where a body is a compound or was moved into its own frame, where a spring has a path, or a joint is a track,
-    fixed, a rod or rope in space, or has something that acts along it, whatever is given: a scene without these keeps
-    the identity that it had in format 1."""
+    """2 where a body is a compound, was moved into its own frame, or has a given motion, where a spring has a path, or
+    a joint is a track, fixed, a rod or rope in space, or has something that acts along it, whatever is given: a scene
+    without these keeps the identity that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -144,6 +145,7 @@ class _Scene(Data):
         has_more |= any(isinstance(joint, AxialJoint) and (joint.is_driven or joint.start) for joint in self.joints)
         has_more |= getattr(self, "native", None) is not None
         has_more |= any(body.frame is not None or body.shape.kind == "compound" for body in self.bodies)
+        has_more |= any(body.motion is not None for body in self.bodies)
         object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now
         return self
 
@@ -448,14 +450,16 @@ def planar_start(scene: PlanarScene) -> tuple[NDArray[np.float64], NDArray[np.fl
     """Pose (B, 3) as (x, y, angle) and twist (B, 3) as (vx, vy, spin) at time 0."""
     pose = np.array([(*body.position, body.angle) for body in scene.bodies])
     twist = np.array([(*body.velocity, body.spin) for body in scene.bodies])
+    for i in given_bodies(scene):
+        twist[i] = given_state(scene.bodies[i], 0.0)[1]
     return pose, twist
 
 
 def spatial_start(scene: SpatialScene) -> tuple[NDArray[np.float64], ...]:
     """Position (B, 3), orientation (B, 4), velocity (B, 3), spin (B, 3) at time 0."""
-    return (
-        np.array([body.position for body in scene.bodies]),
-        np.array([body.orientation for body in scene.bodies]),
-        np.array([body.velocity for body in scene.bodies]),
-        np.array([body.spin for body in scene.bodies]),
-    )
+    velocity = np.array([body.velocity for body in scene.bodies])
+    spin = np.array([body.spin for body in scene.bodies])
+    for i in given_bodies(scene):
+        velocity[i], spin[i] = given_state(scene.bodies[i], 0.0)[2:]
+    position = np.array([body.position for body in scene.bodies])
+    return position, np.array([body.orientation for body in scene.bodies]), velocity, spin

@@ -178,11 +178,23 @@ def _body(body: Data, by: Similarity) -> Data:
     if not body["fixed"]:
         found["velocity"] = (by.boost + vectors(by, np.array(body["velocity"]), by.speed)).tolist()
         found["spin"] = spins(by, np.array(body["spin"])).tolist()
+    if body.get("motion") is not None:
+        found["motion"] = _given_motion(body["motion"], by)
     field = "angle" if "angle" in body else "orientation"
     found[field] = orientations(by, np.array(body[field])).tolist()
     _scale(found, {"mass": by.mass, "inertia": by.mass * by.length**2, "contact_radius": by.length})
     if "frame" in found:
         found["frame"] = _pose_in_body(found["frame"], by)
+    return found
+
+
+def _given_motion(motion: Data, by: Similarity) -> Data:
+    found = dict(motion)
+    found["velocity"] = (by.boost + vectors(by, np.array(motion["velocity"]), by.speed)).tolist()
+    found["acceleration"] = vectors(by, np.array(motion["acceleration"]), by.speed / by.time).tolist()
+    found["amplitude"] = vectors(by, np.array(motion["amplitude"]), by.length).tolist()
+    found["spin"] = spins(by, np.array(motion["spin"])).tolist()
+    _scale(found, {"frequency": 1.0 / by.time})
     return found
 
 

@@ -32,6 +32,8 @@ FEATURES = {
     "rope in space": "conical-pendulum",
     "rod in space": "conical-pendulum:tie=rod",
     "fixed joint": "fixed-flight",
+    "given motion, at one speed": "moving-plate:space=spatial",
+    "given motion, to and fro": "moving-plate:moved=shaken,space=spatial",
 }
 SAME = 2.0  # a factor: other processors and releases of engines end elsewhere by that much, and not further
 

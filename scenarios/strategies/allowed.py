@@ -18,7 +18,7 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
     """Kinds of shapes, boundaries and joints of one space; whether pairs may have friction and restitution, and bodies
-    be fixed."""
+    be fixed, or have a given motion."""
 
     space: Space
     shapes: frozenset[str]
@@ -29,6 +29,7 @@ class Allowed:
     friction: bool = True
     restitution: bool = True
     fixed: bool = False
+    moved: bool = False
 
     @property
     def round(self) -> str | None:

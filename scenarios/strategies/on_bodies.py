@@ -5,6 +5,7 @@ Engines have other code for a plane than for two bodies, and most of what is kno
 Contact is to the last bit where it is on the plane. Shrinking goes towards a wide, thick block.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,8 @@ from reference_engine.dense import norm
 from scenarios import mass
 from scenarios.boundaries import HalfPlane, HalfSpace
 from scenarios.catalogue.shared.bodies import Body, rectangle
-from scenarios.scene import Box, Capsule, Cylinder, Scene, SpatialBody
-from scenarios.strategies.allowed import Allowed, body_at, plane, scene_of
+from scenarios.scene import Box, Capsule, Cylinder, PlanarGivenMotion, Scene, SpatialBody, SpatialGivenMotion
+from scenarios.strategies.allowed import Allowed, G, body_at, plane, scene_of
 from scenarios.strategies.spatial import ORIENTATIONS, prism
 from scenarios.strategies.stacks import upright
 from scenarios.strategies.values import GRID, MASSES
@@ -40,6 +41,8 @@ THICK = 4.0  # depth of the block in which a body starts, by how deep that is: i
 RESTING = (1.0, 2.0, 4.0)  # s: what creeps or rocks in place of resting takes its time
 LONG = (1.0, 2.0)  # s: to fall through that block takes most of a second
 SIDE = (0.25, 0.5, 0.125)  # m, of these
+PACES = (1.0, 0.25, 4.0)  # m/s or m/s^2, of a base that moves
+SWINGS = (4.0, 8.0, 16.0)  # rad/s
 SUNK = (0.5, 1.0, 2.0, 3.0)  # of their sides, below the surface
 
 
@@ -67,6 +70,32 @@ def on_a_body(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) ->
     if not any(np.any(body.velocity) or np.any(body.spin) for body in scene.bodies):
         more["duration"] = draw(st.sampled_from(RESTING))
     return scene.model_copy(update=more)
+
+
+@st.composite
+def carried(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) -> Scene:
+    """On a block that moves by a plan: steadily, ever faster, or to and fro, along the level or up and down."""
+    scene = draw(on_a_body(allowed, scenes))
+    ground, *others = scene.bodies
+    axis = draw(st.sampled_from((0, 0, len(scene.gravity) - 1)))
+
+    def along(size: float) -> tuple[float, ...]:
+        return tuple(size if k == axis else 0.0 for k in range(len(scene.gravity)))
+
+    kind = draw(st.sampled_from(("steady", "faster", "swings")))
+    given: dict[str, Any] = {}
+    if kind == "steady":
+        given["velocity"] = along(draw(st.sampled_from(PACES)))
+    elif kind == "faster":
+        given["acceleration"] = along(draw(st.sampled_from(PACES)))
+    else:
+        frequency = draw(st.sampled_from(SWINGS))
+        share = draw(st.sampled_from((0.25, 0.5, 2.0 if axis == 0 else 0.75)))  # of g; beyond it nothing stays
+        given = {"frequency": frequency, "amplitude": along(share * G / (frequency * frequency))}
+        given["phase"] = draw(st.sampled_from((0.5 * math.pi, 0.0)))
+    motion = (PlanarGivenMotion if scene.dimension == 2 else SpatialGivenMotion)(**given)
+    data = {"bodies": (ground.model_copy(update={"motion": motion}), *others), "format": 2}
+    return scene.model_copy(update=data)
 
 
 @st.composite
@@ -165,6 +194,8 @@ def arrangements(
     if allowed.fixed and allowed.shapes & {*BASES}:
         on_plane = {"on a body": standing, "deep start on a body": deep}
         found |= {name: on_a_body(allowed, st.one_of(scenes)) for name, scenes in on_plane.items() if scenes}
+        if allowed.moved and standing:
+            found["carried"] = carried(allowed, st.one_of(standing))
     if allowed.fixed and allowed.block:
         found["sunk"] = sunk(allowed)
     return found

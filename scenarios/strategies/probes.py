@@ -69,18 +69,24 @@ def _jointed(space: Space, kind: str, shape: Any, along: Mapping[str, Any] | Non
     return kinds.model_validate({"duration": 1.0, "bodies": bodies, "joints": joints})
 
 
-def _on_fixed(space: Space, shape: Any) -> Scene:
+def _on_fixed(space: Space, shape: Any, **more: Any) -> Scene:
     """A body above a fixed one."""
     origin = (0.0, 0.0) if space == "planar" else (0.0, 0.0, 0.0)
-    fixed = {"name": "base", "shape": shape, "fixed": True, "position": origin}
+    fixed = {"name": "base", "shape": shape, "fixed": True, "position": origin} | more
     free = {"name": "body", "shape": shape, "mass": 1.0, "position": (*origin[:-1], 2.0)}
     kind = PlanarScene if space == "planar" else SpatialScene
     return kind.model_validate({"duration": 1.0, "bodies": [fixed, free]})
 
 
+def _swinging(space: Space) -> dict[str, Any]:
+    """A motion that has all that a given one may have, but a turn."""
+    along = (1.0, 0.0) if space == "planar" else (1.0, 0.0, 0.0)
+    return {"velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0}
+
+
 def probes() -> dict[str, Scene]:
     """Feature -> scene; features are `space shape`, `space boundary`, `space joint`, `space law`, `space base` (what is
-    fixed) and `spatial along FIELD`."""
+    fixed), `space moved` (by a given motion) and `spatial along FIELD`."""
     found: dict[str, Scene] = {}
     shapes: dict[Space, Mapping[str, Any]] = {"planar": PLANAR_SHAPES, "spatial": EXAMPLES}
     for space, kinds in shapes.items():
@@ -94,6 +100,7 @@ def probes() -> dict[str, Scene]:
         found |= {f"{space} {kind}": _jointed(space, kind, ball) for kind in JOINTS[space]}
         found |= {f"{space} {law}": _probe(space, ball, ground, law) for law in COEFFICIENTS}
         found[f"{space} base"] = _on_fixed(space, ball)
+        found[f"{space} moved"] = _on_fixed(space, ball, motion=_swinging(space))
     sphere = EXAMPLES["sphere"]
     found |= {f"spatial along {name}": _jointed("spatial", "hinge", sphere, {name: of}) for name, of in ALONG.items()}
     return found
@@ -112,6 +119,7 @@ def allowed_by(taken: Collection[str], space: Space) -> Allowed:
         restitution="restitution" in own,
         along=frozenset(name for name in ALONG if f"along {name}" in own),
         fixed="base" in own,
+        moved="moved" in own,
     )
 
 

@@ -21,6 +21,10 @@ MOTION = _named("""
 """)
 PLANAR = MOTION | _named("planar bodies.angle half-plane disc polygon")
 SPATIAL = MOTION | _named("spatial bodies.orientation half-space sphere box")
+GIVEN_MOTION = _named("""
+    bodies.motion bodies.motion.velocity bodies.motion.acceleration bodies.motion.amplitude bodies.motion.frequency
+    bodies.motion.phase bodies.motion.spin
+""")
 GROUPS = _named("groups bodies.group")
 FORCES = _named("""
     damping damping.linear damping.angular damping.quadratic

@@ -4,8 +4,8 @@ Forces of a model that a scene does not have are summed by the engine's process 
 (`Internals`): what springs and rotors store is part of the energy, and the work of actuators, damping, friction, limits
 and equalities is taken off, so that what is left keeps its value but for contacts.
 
-So are the works of motors, damping and friction at the joints of a scene, by the scene's own laws; springs there are
-part of the energy.
+So are the works of motors, damping and friction at the joints of a scene, by the scene's own laws, and that of a given
+motion; springs there are part of the energy.
 
 A steady couple in the plane, thrusters whose forces on a body sum to 0, has an energy too: minus its torque times the
 angle that the body has turned by.
@@ -22,6 +22,7 @@ from scenarios.boundaries import HalfSpace
 from scenarios.contact import stiffness
 from scenarios.forces import is_driven, spring_energy
 from scenarios.geometry import solid
+from scenarios.given_motion import given_bodies
 from scenarios.joint_forces import driven_joints, joint_energy
 from validation.metrics.axes import to_body_axes
 from validation.metrics.flight import energy_doubt, spin_at_pose, velocity_at_pose
@@ -54,6 +55,8 @@ def energy(o: Observation) -> Array:
     if o.scene.contact.compliant is not None:
         total = total + elastic_energy(o)
     total = total + energy_of_joints(o)
+    if (given := work_of_given_motion(o)) is not None:
+        total = total - given
     driven = couples(o)
     if driven is not None and isinstance(o.trajectory, PlanarTrajectory):
         total = total - mul(o.trajectory.angle - o.trajectory.angle[0], driven)
@@ -77,6 +80,12 @@ def work_at_joints(o: Observation) -> Array | None:
     if internals is None or internals.actuators is None or internals.passive is None or not driven_joints(o.scene):
         return None
     return internals.actuators + internals.passive
+
+
+def work_of_given_motion(o: Observation) -> Array | None:
+    """(S,) J on the free bodies since the start; None where nothing has one, or it was not summed."""
+    internals = o.trajectory.internals
+    return None if internals is None else internals.given
 
 
 def turned_over_at_joints(o: Observation) -> Array:
@@ -138,6 +147,8 @@ def is_worked_on(o: Observation) -> bool:
     nor the engine's process."""
     native = getattr(o.scene, "native", None)
     if native is not None and native.sums and sums_of_model(o) is None:
+        return True
+    if given_bodies(o.scene) and work_of_given_motion(o) is None:
         return True
     worked = any(joint.motor or joint.damping or joint.friction for joint in driven_joints(o.scene))
     if worked and work_at_joints(o) is None:

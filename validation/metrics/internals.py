@@ -19,6 +19,12 @@ def actuator_work(o: Observation) -> float | None:
     return None if internals is None or internals.actuators is None or not _is_driven(o) else _last(internals.actuators)
 
 
+def given_work(o: Observation) -> float | None:
+    """Work of a body of given motion on the free ones from the start to the end, summed over every step."""
+    internals = o.trajectory.internals
+    return None if internals is None or internals.given is None else _last(internals.given)
+
+
 def tracking_angle(o: Observation) -> float | None:
     """Mean over time of the angle between the control and the position of the position servo that is furthest off."""
     return _mean(o, "tracking_angle")
@@ -125,6 +131,7 @@ def _mean(o: Observation, name: str) -> float | None:
 SERVOS, JOINTS = "servos follow", "joints hold"
 METRICS = (
     Metric(actuator_work, "J", "tolerance", better="neither", sentence=Sentence("actuators do {new} of work")),
+    Metric(given_work, "J", "tolerance", better="neither", sentence=Sentence("given motion does {new} of work")),
     Metric(
         tracking_angle,
         "rad",

@@ -76,6 +76,7 @@ class Internals:
     passive: Array | None = None  # J, of damping, friction and springs' dampers at joints and tendons, of the medium,
     # and of gravity compensation
     constraints: Array | None = None  # J, of limits and equalities
+    given: Array | None = None  # J, of a given motion on the free bodies
     tracking_angle: Array | None = None  # rad, from control to position, of the position servo that is furthest off
     tracking_travel: Array | None = None  # m, likewise
     equality_angle: Array | None = None  # rad, by which an equality is open
@@ -86,7 +87,7 @@ class Internals:
     residual: Array | None = None  # what it ended with: of the scaled gradient, or improvement
 
 
-SUMMED = ("actuators", "passive", "constraints")
+SUMMED = ("actuators", "passive", "constraints", "given")
 """Of `Internals`: given for each step, and summed."""
 AS_THEY_ARE = ("stored", "tracking_angle", "tracking_travel", "in_contact")
 """Taken at the samples; the largest since the sample before of all others."""

@@ -71,6 +71,13 @@ def known_motions(dt: float) -> dict[str, Known]:
             "restitution is the larger of the two values, unless the scene has another rule",
         ),
     }
+    for name, scene in (("carried along", _belt(planar)), ("carried along in space", _belt(spatial))):
+        pull, speed = FRICTION * G, 1.0
+        slips = speed / pull
+        far = speed * DURATION - 0.5 * speed * slips if slips < DURATION else 0.5 * pull * DURATION**2
+        at = scene.bodies[-1].position
+        remedy = "a body with `motion` is where that says at every time, and takes along by friction what is on it"
+        found[name] = Known(scene, (far, *at[1:]), order + 0.08, remedy)  # soft contacts lift off what slides
     for name, scene in (("compound", _stool(planar)), ("compound in space", _stool(spatial))):
         remedy = "each piece has its own position and turn in the frame of the body"
         found[name] = Known(scene, scene.bodies[-1].position, 0.03, remedy)
@@ -118,6 +125,30 @@ def _in_space(order: float) -> dict[str, Known]:
         remedy = "the coordinate is how far a has gone against b along the axis, and what acts on b is the opposite"
         found[name] = Known(scene, (far, 0.0, 0.0), order, remedy)
     return found
+
+
+def _belt(scene_of: Callable[..., Scene]) -> Scene:
+    """A block on a long plate that moves at 1 m/s."""
+    in_plane = scene_of is planar
+
+    def at(height: float) -> list[float]:
+        return [0.0, height] if in_plane else [0.0, 0.0, height]
+
+    def slab(width: float, height: float) -> dict[str, Any]:
+        if not in_plane:
+            return {"kind": "box", "size": [width, min(width, 2.0), height]}
+        corners = [
+            [-width / 2, -height / 2],
+            [width / 2, -height / 2],
+            [width / 2, height / 2],
+            [-width / 2, height / 2],
+        ]
+        return {"kind": "polygon", "vertices": corners}
+
+    velocity = [1.0, 0.0] if in_plane else [1.0, 0.0, 0.0]
+    block = {"name": "block", "shape": slab(0.5, 0.2), "mass": 2.0, "position": at(0.1), "friction": FRICTION}
+    plate = {"name": "plate", "shape": slab(10.0, 0.5), "fixed": True, "position": at(-0.25), "friction": FRICTION}
+    return scene_of([plate | {"motion": {"velocity": velocity}}, block])
 
 
 def _stool(scene_of: Callable[..., Scene]) -> Scene:

@@ -88,6 +88,13 @@ def scenes() -> list[Scene]:
         *(spatial({}, joints=[joint("slider", zero3, axis=[1, 0, 0], motor={"target": [[0, 1]], "most": 1.0, **motor})])
           for motor in ({"kind": "position-motor", "stiffness": 1.0, "damping": 1.0}, {"kind": "force-motor"},
                         {"kind": "velocity-motor", "damping": 1.0})),
+        *(parse_scene({
+            "dimension": len(along), "duration": 1.0, "bodies": [
+                {"name": "one", "shape": shape, "mass": 1.0},
+                {"name": "two", "shape": shape, "fixed": True, "motion": {
+                    "velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0,
+                    "spin": spin}}],
+        }) for along, shape, spin in (([1, 0], DISC, 1.0), ([1, 0, 0], SPHERE, [1, 0, 0]))),
         parse_scene({
             "dimension": 3, "duration": 1.0,
             "bodies": [{"name": "one", "shape": SPHERE, "mass": 1.0, "material": "steel", "contact_radius": 0.5}],

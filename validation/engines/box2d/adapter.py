@@ -28,10 +28,10 @@ from validation.engines.box2d.world import SKIN, World, most_facets, record_is_k
 from validation.engines.engine import QUERY_STEP, SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
-from validation.engines.takes import COMPOUND, JOINTS, PLANAR, SOLVER, TIES
+from validation.engines.takes import COMPOUND, GIVEN_MOTION, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
-TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | GIVEN_MOTION | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",

@@ -10,7 +10,9 @@ import numpy as np
 from Box2D import b2_linearSlop, b2_polygonRadius, b2ContactListener, b2MassData, b2World
 from numpy.typing import NDArray
 
+from reference_engine.array_types import Array
 from scenarios.forces import planar_wrenches
+from scenarios.given_motion import given_state
 from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import DeclinedError, Settings, Value
@@ -73,7 +75,7 @@ class World(SlabWorld):
             self._joint(joint, named)
         self._start = [part.astype(np.float32) for part in self.start]
         self._before = np.concatenate(self._start, axis=1)
-        self._moving = [self.bodies[i] for i in self.free]
+        self._moving = [self.bodies[i] for i in self.moving]
         self._records = body_records(self._moving)
         self._silent = Listener(by_contact) if by_contact else None
         self._reporter = Reporter(by_contact)
@@ -84,7 +86,9 @@ class World(SlabWorld):
 
     def _body(self, i: int, moment: float) -> Any:
         given = self.scene.bodies[i]
-        if given.fixed:
+        if given.motion is not None:
+            body = self.world.CreateKinematicBody(position=given.position, angle=given.angle)
+        elif given.fixed:
             body = self.world.CreateStaticBody(position=given.position, angle=given.angle)
         else:
             body = self.world.CreateDynamicBody(
@@ -164,10 +168,17 @@ class World(SlabWorld):
             self._before = self.state()
             start = [*self._before[:, :3].tolist(), *self._boundary_poses]
             self._reporter.begin([(x, y, math.cos(angle), math.sin(angle)) for x, y, angle in start])
+        for i in self.given:
+            self._drive(self.bodies[i], given_state(self.scene.bodies[i], self.steps * self.dt)[0])
         self.world.Step(self.dt, *self._iterations)
         for listener in (self._silent, self._reporter):
             if listener and listener.faults:
                 raise listener.faults[0]
+
+    def _drive(self, body: Any, pose: Array) -> None:
+        """The velocity that takes a body of given motion to where it is at the end of the step."""
+        body.linearVelocity = ((pose[0] - body.position.x) / self.dt, (pose[1] - body.position.y) / self.dt)
+        body.angularVelocity = (pose[2] - body.angle) / self.dt
 
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the step to come, as of the bodies' present state."""
@@ -182,7 +193,7 @@ class World(SlabWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         self.steps = round(time / self.dt)
-        for i, body in zip(self.free, self._moving):
+        for i, body in zip(self.moving, self._moving):
             (x, y, angle), (vx, vy, spin) = (part[i].tolist() for part in state)
             body.transform = ((x, y), angle)
             body.linearVelocity, body.angularVelocity = (vx, vy), spin
@@ -208,7 +219,7 @@ class World(SlabWorld):
     # --- read ---
 
     def read(self) -> bytes:
-        """`ask` of every free body, in single precision, as Box2D has it."""
+        """`ask` of every body that moves, in single precision, as Box2D has it."""
         if self._records is not None:
             memory, rows = self._records
             return memory.take(rows).tobytes()
@@ -216,7 +227,7 @@ class World(SlabWorld):
 
     def decode(self, raw: bytes, steps: int) -> list[NDArray[np.float32]]:
         """Pose and twist, (steps, B, 3), of so many `raw`, one after the other; what is fixed is where it was."""
-        return recorder.filled(self._start, np.frombuffer(raw, np.float32).reshape(steps, -1, 6), self.free)
+        return recorder.filled(self._start, np.frombuffer(raw, np.float32).reshape(steps, -1, 6), self.moving)
 
     def contacts(self) -> recorder.Rows | None:
         """Every contact point that Box2D solved in the step just made; gaps are those of the skins.

@@ -81,6 +81,7 @@ TAKES = (
 )
 TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
 BECAUSE = {
+    "bodies.motion": "Upright gives no body of DART a motion",
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
     "hollow-sphere": f"{MESH}, and has no concave shape",

@@ -35,6 +35,7 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
+from scenarios.given_motion import given_bodies, given_state
 from scenarios.joint_forces import ELEMENTS, Element, target_of
 from scenarios.joints import AxialJoint
 from scenarios.native import Model
@@ -71,6 +72,7 @@ from validation.engines.takes import (
     COMPOUND,
     DRIVES,
     FRICTION_OF_JOINTS,
+    GIVEN_MOTION,
     HINGES,
     JOINTS,
     LIMITS,
@@ -85,7 +87,13 @@ from validation.records.queries import Answers, Poses
 from validation.records.trajectory import Trajectory
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | TIES
-TAKES |= {"restitution", "concave-polygon", "rolling-resistance", "fixed"} | DRIVES | LIMITS | FRICTION_OF_JOINTS
+TAKES |= (
+    GIVEN_MOTION
+    | {"restitution", "concave-polygon", "rolling-resistance", "fixed"}
+    | DRIVES
+    | LIMITS
+    | FRICTION_OF_JOINTS
+)
 BECAUSE = {
     "arc-polygon": "MuJoCo has no shape with arc edges; a polygon would be another scene",
 }
@@ -210,6 +218,10 @@ class MuJoCo(SteppingEngine):
     def cannot(self, scene: Scene) -> str | None:
         if reason := start_fault(scene):
             return reason
+        given = {scene.bodies[i].name for i in given_bodies(scene)}
+        for joint in scene.joints:
+            if given & {joint.a, joint.b}:
+                return f"joint {joint.name!r} ties a body of given motion, which hangs on nothing in MuJoCo"
         _, loops = joint_forest(scene)
         if loops and not CONNECTS_SITES:
             return (
@@ -268,6 +280,7 @@ class World(recorder.SceneWorld):
         self._motors = [
             (k, link, motor) for k, (link, motor) in enumerate(self.layout.motors)
         ]  # by their numbers as actuators
+        self._given = self._lay_out_given()
         self._hung_ids = [number for _, number, *_ in self._hung]
         self._link_rows = np.zeros((len(self._hung), LINK_WIDTH))
         self._link_velocities = [row[7:] for row in self._link_rows]
@@ -282,12 +295,39 @@ class World(recorder.SceneWorld):
         for number, link, motor in self._motors:
             target = target_of(motor, self.steps * self.dt)
             self.data.ctrl[number] = link.at(target) if isinstance(motor, PositionMotor) else link.sign * target
+        for one in self._given:
+            self._set_given(one, self.steps * self.dt, middle=True)
+            number = one[1]
+            self.data.xfrc_applied[number, :3] = -self.model.opt.gravity * self.model.body_mass[number]
         if self._applied:
             self.data.xfrc_applied += self._extra
         mujoco.mj_step(self.model, self.data)
         if self._applied:
             self._applied, self._extra[:], self.data.xfrc_applied[:] = False, 0.0, 0.0
         self.steps += 1
+        for one in self._given:
+            self._set_given(one, self.steps * self.dt, middle=False)
+
+    def _lay_out_given(self) -> list[tuple[int, int, Array, Array]]:
+        """Of each body of given motion its number in the scene and in the model, and where its coordinates and rates
+        are."""
+        rows = {int(i): k for k, i in enumerate(self.layout.roots)}
+        return [
+            (i, self.model.body(f"b{i}").id, self.layout.root_q[rows[i]], self.layout.root_v[rows[i]])
+            for i in self.given
+        ]
+
+    def _set_given(self, one: tuple[int, int, Array, Array], time: float, *, middle: bool) -> None:
+        """Where it is at this time, s, and how fast: in the middle of the step to come, or as velocities lag."""
+        body, _, q, v = one
+        given = self.scene.bodies[body]
+        rate = given_state(given, time + (0.5 * self.dt if middle else self.velocity_lag))
+        if self.planar:
+            self.data.qpos[q], self.data.qvel[v] = given_state(given, time)[0], rate[1]
+        else:  # MuJoCo's spin is in body axes
+            position, orientation, _, _ = given_state(given, time)
+            self.data.qpos[q] = (*position, *orientation)
+            self.data.qvel[v] = (*rate[2], *(rotation_matrix(orientation).T @ rate[3]))
 
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, at the state that the step starts from."""

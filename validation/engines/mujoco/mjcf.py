@@ -14,6 +14,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios.contact import contact_radius
+from scenarios.given_motion import given_bodies
 from scenarios.scene import (
     ForceMotor,
     PlanarScene,
@@ -39,6 +40,7 @@ from validation.engines.shared.linear_contact import bounce, linear_contact
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import spatial_pieces
 
+HEAVY = 1e8  # times the largest mass or moment: of a body whose motion is given, which is set at every step
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 # Releases before 3.2.4 have not the last two.
 OPTIONS = (
@@ -142,21 +144,21 @@ def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...], settings: Set
     position, orientation, _, _ = embedding.start_in_space(scene)
     inertia, mass = embedding.inertias_in_space(scene, out_of_plane=1.0), masses(scene)
     planar = isinstance(scene, PlanarScene)
+    heavy, heavy_turn = (HEAVY * float(np.max(part, initial=0.0, where=np.isfinite(part))) for part in (mass, inertia))
     nodes: list[Any] = [None] * len(scene.bodies)
     for i, body in enumerate(scene.bodies):
-        if body.fixed:
+        if body.motion is not None:
+            nodes[i] = _add(world, "body", name=f"b{i}")
+            _add_freedom(nodes[i], planar)
+            _add(nodes[i], "inertial", pos=np.zeros(3), mass=heavy, diaginertia=(heavy_turn,) * 3)
+        elif body.fixed:
             nodes[i] = _add(world, "body", name=f"b{i}", pos=position[i], quat=orientation[i])
     for link in links:
         i = link.body
         parent = world if link.parent is None else nodes[link.parent]
         if link.joint is None:
             node = _add(parent, "body", name=f"b{i}")
-            if planar:
-                for axis in np.eye(3)[:2]:
-                    _add(node, "joint", type="slide", axis=axis)
-                _add(node, "joint", type="hinge", axis=(0.0, 0.0, 1.0))
-            else:
-                _add(node, "joint", type="free")
+            _add_freedom(node, planar)
         else:
             turned = frame_at_zero(scene, link, orientation)
             assert link.anchor is not None and link.parent_anchor is not None
@@ -171,6 +173,16 @@ def _add_bodies(world: Any, scene: Scene, links: tuple[Link, ...], settings: Set
         _add(node, "inertial", pos=np.zeros(3), mass=mass[i], diaginertia=inertia[i])
         nodes[i] = node
     return nodes
+
+
+def _add_freedom(node: Any, planar: bool) -> None:
+    """A planar body's x, y and angle; in space a free joint."""
+    if not planar:
+        _add(node, "joint", type="free")
+        return
+    for axis in np.eye(3)[:2]:
+        _add(node, "joint", type="slide", axis=axis)
+    _add(node, "joint", type="hinge", axis=(0.0, 0.0, 1.0))
 
 
 def _along(link: Link, settings: Settings) -> dict[str, Any]:
@@ -305,6 +317,16 @@ class _ContactLaws:
         else:
             for i, j in non_colliding_pairs(self._scene):
                 _add(self._contact, "exclude", body1=f"b{i}", body2=f"b{j}")
+            self._exclude_given()
+
+    def _exclude_given(self) -> None:
+        """What has a given motion passes through what is fixed, which to MuJoCo it is not."""
+        given = given_bodies(self._scene)
+        others = [f"b{i}" for i, body in enumerate(self._scene.bodies) if body.fixed]
+        for i in given:
+            for other in ["world", *others]:
+                if other != f"b{i}" and (other == "world" or int(other[1:]) not in given or int(other[1:]) > i):
+                    _add(self._contact, "exclude", body1=f"b{i}", body2=other)
 
     def _list_pairs(self) -> None:
         members = (*self._scene.bodies, *self._scene.boundaries)

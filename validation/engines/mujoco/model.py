@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Indices
+from scenarios.given_motion import given_bodies
 from scenarios.joints import Motor
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import Settings
@@ -31,7 +32,7 @@ RELEASE = Release(
 class Layout:
     """Where the scene's bodies are in the model."""
 
-    roots: Indices  # (R,) scene bodies that hang on nothing
+    roots: Indices  # (R,) scene bodies that hang on nothing, last those of given motion
     root_q: Indices  # (R, 3 planar or 7) into qpos
     root_v: Indices  # (R, 3 planar or 6) into qvel
     links: tuple[Link, ...]  # those that hang on a joint, parents first
@@ -49,7 +50,20 @@ def build_model(scene: Scene, dt: float, settings: Settings) -> tuple[Any, Layou
     for k, rod in enumerate(joint for joint in written.ties if isinstance(joint, RODS + ROPES)):
         if isinstance(rod, RODS):  # the equality holds length0 + data[0], and length0 is that of the model at zero
             model.eq_data[model.equality(f"rod{k}").id, 0] = rod.length - model.tendon_length0[k]
+    _scale_without_given(model, scene)
     return model, _lay_out(model, scene, written.links, written.geoms)
+
+
+def _scale_without_given(model: Any, scene: Scene) -> None:
+    """MuJoCo's solver stops at an improvement that is small against the mean inertia; not against that of bodies which
+    only their given motion moves."""
+    given = [model.body(f"b{i}").id for i in given_bodies(scene)]
+    if not given:
+        return
+    of_given = np.isin(model.dof_bodyid, given)
+    data = mujoco.MjData(model)
+    mujoco.mj_setConst(model, data)
+    model.stat.meaninertia = float(np.mean(model.dof_M0[~of_given]))
 
 
 # --- layout ---------------------------------------------------------------------------------------------
@@ -59,7 +73,9 @@ def _lay_out(model: Any, scene: Scene, links: tuple[Link, ...], geoms: list[int]
     planar = isinstance(scene, PlanarScene)
     body_id = {link.body: model.body(f"b{link.body}").id for link in links}
     first_joint = {i: int(model.body_jntadr[body_id[i]]) for i in body_id}  # -1 of a fixed one
-    roots = np.array([link.body for link in links if link.joint is None], dtype=np.int64)
+    given = given_bodies(scene)
+    first_joint |= {i: int(model.body_jntadr[model.body(f"b{i}").id]) for i in given}
+    roots = np.array([*(link.body for link in links if link.joint is None), *given], dtype=np.int64)
     first_q = np.array([model.jnt_qposadr[first_joint[i]] for i in roots], dtype=np.int64)
     first_v = np.array([model.jnt_dofadr[first_joint[i]] for i in roots], dtype=np.int64)
     hung = tuple(link for link in links if link.joint is not None)

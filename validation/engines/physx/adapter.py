@@ -78,6 +78,7 @@ TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
 TAKES |= DRIVES | LIMITS | {"fixed"}
 BECAUSE = {
+    "bodies.motion": "Upright gives no body of PhysX a motion",
     "joints.friction": "SAPIEN has no dry friction of joints",
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
     "compliant": "SAPIEN's materials have no stiffness",

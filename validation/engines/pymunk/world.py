@@ -10,6 +10,7 @@ import pymunk
 
 from reference_engine.array_types import Array
 from scenarios.forces import planar_wrenches
+from scenarios.given_motion import given_state
 from scenarios.pieces import planar_pieces
 from scenarios.scene import Bowl, Disc, HalfPlane, PlanarScene, Prismatic, Revolute, Rod, inertias
 from validation.engines.engine import Settings, Value
@@ -64,8 +65,9 @@ class World(SlabWorld):
 
     def _body(self, i: int, moment: float) -> pymunk.Body:
         given = self.scene.bodies[i]
+        kind = pymunk.Body.STATIC if given.motion is None else pymunk.Body.KINEMATIC
         body = (
-            pymunk.Body(body_type=pymunk.Body.STATIC)
+            pymunk.Body(body_type=kind)
             if given.fixed
             else pymunk.Body(mass=float(given.mass or math.nan), moment=float(moment))
         )
@@ -105,7 +107,7 @@ class World(SlabWorld):
     def _joint(self, joint: Any, named: dict[str, pymunk.Body], bias: float) -> None:
         a = named[joint.a]
         b = self.space.static_body if joint.b is None else named[joint.b]
-        if a.body_type == b.body_type == pymunk.Body.STATIC:
+        if pymunk.Body.DYNAMIC not in (a.body_type, b.body_type):
             return  # holds by itself, and Chipmunk aborts on it
         ties: list[pymunk.Constraint]
         if isinstance(joint, Revolute):
@@ -158,9 +160,25 @@ class World(SlabWorld):
         for body, force, point in self._applied:
             body.apply_force_at_world_point(force, point)
         self._applied.clear()
+        self._drive_given()
         self.space.step(self.dt)
+        self._pass_given()
         if self._faults:
             raise self._faults[0]
+
+    def _drive_given(self) -> None:
+        """Velocities that take bodies of given motion to where they are at the end of the step."""
+        for i in self.given:
+            body, (pose, _) = self.bodies[i], given_state(self.scene.bodies[i], self.steps * self.dt)
+            x, y = body.position
+            body.velocity = ((pose[0] - x) / self.dt, (pose[1] - y) / self.dt)
+            body.angular_velocity = (pose[2] - body.angle) / self.dt
+
+    def _pass_given(self) -> None:
+        """Their velocities half a step after the poses, as of all other bodies."""
+        for i in self.given:
+            _, twist = given_state(self.scene.bodies[i], self.steps * self.dt + self.velocity_lag)
+            self.bodies[i].velocity, self.bodies[i].angular_velocity = (twist[0], twist[1]), twist[2]
 
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the step to come.
@@ -179,7 +197,7 @@ class World(SlabWorld):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         self.steps = round(time / self.dt)
-        for i in self.free:
+        for i in self.moving:
             body, (pose, twist) = self.bodies[i], (part[i].tolist() for part in state)
             body.position, body.angle = (pose[0], pose[1]), pose[2]
             body.velocity, body.angular_velocity = (twist[0], twist[1]), twist[2]

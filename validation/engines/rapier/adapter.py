@@ -35,19 +35,32 @@ import rapier3d as rapier  # which looks for numpy when it is first used, and en
 from rapier3d import JointAxesMask as Axes
 
 from reference_engine.array_types import Array
+from scenarios.given_motion import given_state
 from scenarios.joint_forces import Element
 from scenarios.joints import AxialJoint
 from scenarios.scene import PlanarScene, Scene
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
-from validation.engines.shared.embedding import quaternion_product, vector_in_space
+from validation.engines.shared.embedding import quaternion_product, state_in_space, vector_in_space
 from validation.engines.shared.frame_motors import FrameMotor, ends_of_travel, limit_fault
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import COMPOUND, DRIVES, HINGES, JOINTS, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, WALLS
+from validation.engines.takes import (
+    COMPOUND,
+    DRIVES,
+    GIVEN_MOTION,
+    HINGES,
+    JOINTS,
+    LIMITS,
+    PLANAR,
+    SHAPES,
+    SOLVER,
+    SPATIAL,
+    WALLS,
+)
 from validation.records.queries import Answers, Poses
 
 IN_PLANE = rapier.LockedAxes.ROTATION_LOCKED_X | rapier.LockedAxes.ROTATION_LOCKED_Y
@@ -73,7 +86,7 @@ QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which sta
 TAKES = (
     PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
 )
-TAKES |= DRIVES | LIMITS | {"fixed"}
+TAKES |= DRIVES | LIMITS | GIVEN_MOTION | {"fixed"}
 BECAUSE = {
     "joints.friction": "Rapier has no dry friction of joints",
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
@@ -213,7 +226,9 @@ class RapierWorld(MaximalWorld):
         self._forced: list[Any] = []
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
-            builder = rapier.RigidBody.fixed() if body.fixed else rapier.RigidBody.dynamic()
+            given = body.motion is not None
+            still = rapier.RigidBody.kinematic_position_based if given else rapier.RigidBody.fixed
+            builder = still() if body.fixed else rapier.RigidBody.dynamic()
             builder = builder.position(_pose(position[i], orientation[i])).can_sleep(False)
             if not body.fixed:
                 own = rapier.MassProperties((0.0, 0.0, 0.0), float(self.mass[i]), tuple(self.inertia[i].tolist()))
@@ -230,6 +245,7 @@ class RapierWorld(MaximalWorld):
             self._bodies.append(self._world.rigid_bodies[handle])
             if not body.fixed:
                 self._moving.append(self._bodies[-1])
+        self._moving += [self._bodies[i] for i in self.given]
         self._anchor = self._world.add_body(rapier.RigidBody.fixed())  # the world, for joints
 
     def _add_boundaries(self) -> None:
@@ -281,6 +297,8 @@ class RapierWorld(MaximalWorld):
     def advance(self) -> None:
         for motor, joint, axis in self._motors:
             joint.data.set_motor(axis, *motor.at(self.steps * self.dt))
+        for i in self.given:
+            self._bodies[i].set_next_kinematic_position(_pose(*self._given_pose(i, (self.steps + 1) * self.dt)))
         self._world.step()
         for body in self._forced:
             body.reset_forces()
@@ -291,6 +309,12 @@ class RapierWorld(MaximalWorld):
                 if abs(body.translation.z) > OUT_OF_PLANE:
                     (x, y, _), (vx, vy, _) = body.translation, body.linvel
                     body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
+
+    def _given_pose(self, body: int, time: float) -> tuple[Array, Array]:
+        """Position and orientation in space."""
+        state = [part[None] for part in given_state(self.scene.bodies[body], time)]
+        position, orientation = (state_in_space(*state) if self.planar else state)[:2]
+        return position[0], orientation[0]
 
     def body_states(self) -> Iterator[BodyState]:
         if not self._world.quarantine.is_empty():

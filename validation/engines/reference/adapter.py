@@ -30,9 +30,11 @@ from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_OR
 from reference_engine.planar.simulate import penetration
 from scenarios.boundaries import HollowSphere
 from scenarios.forces import has_applied_forces
+from scenarios.given_motion import given_bodies
 from scenarios.scene import PlanarScene, Revolute, Scene, SpatialScene, colliding_pairs
 from scenarios.shapes import Sphere, simple_shapes
 from validation.engines.engine import Ability, Able, Setting, Settings, Value
+from validation.engines.reference import carried
 from validation.engines.reference import compliant as reference_compliant
 from validation.engines.reference import ellipsoids as reference_ellipsoids
 from validation.engines.reference import flights as reference_flights
@@ -45,6 +47,7 @@ from validation.engines.takes import (
     COMPLIANT,
     COMPOUND,
     DRIVES,
+    GIVEN_MOTION,
     HINGES,
     JOINTS,
     PLANAR,
@@ -88,7 +91,7 @@ SETTINGS = {
     **reference_compliant.SETTINGS,
 }
 TAKES = PLANAR | SPATIAL | SOLVER | JOINTS | HINGES | TIES | COMPLIANT | SHAPES | COMPOUND | WALLS
-TAKES |= {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon", "fixed"} | DRIVES
+TAKES |= GIVEN_MOTION | {"restitution", "rolling-resistance", "concave-polygon", "arc-polygon", "fixed"} | DRIVES
 TAKES |= {f"contact.impact_law={law}" for law in reference_flights.LAWS}
 TAKES |= {f"contact.impact_order={order}" for order in ("simultaneous", "sequential", "grouped")}
 OVERLAP_TOLERANCE = 1e-12  # m, which is no overlap to be refused
@@ -145,6 +148,8 @@ class Reference:
     def declines(self, scene: Scene) -> str | None:
         if reason := not_taken(self, scene):
             return reason
+        if given_bodies(scene):
+            return carried.fault(scene) or self.declines(carried.with_its_body_fixed(scene))
         if (module := module_for(scene)) is not None:
             return module.declines(scene)
         assert isinstance(scene, PlanarScene)
@@ -170,6 +175,8 @@ class Reference:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
+        if given_bodies(scene):
+            return carried.seen_from_the_world(self.simulate(carried.with_its_body_fixed(scene), dt, settings), scene)
         if (module := module_for(scene)) is not None:
             return module.simulate(scene, dt, settings)
         assert isinstance(scene, PlanarScene)

@@ -38,14 +38,14 @@ class MaximalWorld(SceneWorld):
         self._extra: dict[int, tuple[Array, Array]] = {}  # force and torque of `apply_force`
 
     def _begin_turns(self, state: Sequence[Array]) -> None:
-        """Angles, or quaternions, of the free bodies, from which the next ones are counted on."""
-        self._turned = state[0][self.free, 2].tolist() if self.planar else state[1][self.free].tolist()
+        """Angles, or quaternions, of what moves, from which the next ones are counted on."""
+        self._turned = state[0][self.moving, 2].tolist() if self.planar else state[1][self.moving].tolist()
         self._moved = False  # since `read`
 
     # --- what an engine says -------------------------------------------------------------------------------
 
     def body_states(self) -> Iterator[BodyState]:
-        """Of the free bodies, in the scene's order."""
+        """Of the free bodies, in the scene's order; then of those whose motion is given."""
         raise NotImplementedError
 
     def advance(self) -> None:
@@ -57,7 +57,7 @@ class MaximalWorld(SceneWorld):
         raise NotImplementedError
 
     def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
-        """Sets the state of a free body."""
+        """Sets the state of a body that moves."""
         raise NotImplementedError
 
     # --- the protocol --------------------------------------------------------------------------------------
@@ -98,14 +98,14 @@ class MaximalWorld(SceneWorld):
         return self._last_read
 
     def decode(self, raw: bytes, steps: int) -> list[Array]:
-        return filled(self.start, np.frombuffer(raw, np.float64).reshape(steps, len(self.free), -1), self.free)
+        return filled(self.start, np.frombuffer(raw, np.float64).reshape(steps, len(self.moving), -1), self.moving)
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         parts = [np.asarray(part, np.float64) for part in state]
         self._begin_turns(parts)
         self.restart_joints()
         self.steps = round(time / self.dt)
-        for i in self.free:
+        for i in self.moving:
             self.set_body_state(i, *(part[i] for part in (embedding.state_in_space(*parts) if self.planar else parts)))
         self.read()
 

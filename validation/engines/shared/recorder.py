@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
 from scenarios.forces import has_applied_forces
+from scenarios.given_motion import given_bodies
+from scenarios.given_work import GivenWork, work_follows
 from scenarios.joint_forces import ELEMENTS, Element, JointWorks, JointWrenches, driven_joints
 from scenarios.joints import AxialJoint
 from scenarios.scene import PlanarScene, Scene, SpatialScene, planar_start, spatial_start
@@ -181,12 +183,17 @@ class SceneWorld(World):
         self.scene, self.dt = scene, dt
         self.planar = isinstance(scene, PlanarScene)
         self.free = [i for i, body in enumerate(scene.bodies) if not body.fixed]
+        self.given = given_bodies(scene)
+        self.moving = [*self.free, *self.given]  # of which a step changes the state
+        self._given_work: GivenWork | None = None
         self.start: Sequence[Array] = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
         self._of_joints: JointWrenches | None = None
         self._works: JointWorks | None = None
         if isinstance(scene, SpatialScene) and driven_joints(scene):
             self._of_joints = JointWrenches(scene, lambda joint: ELEMENTS.difference(self.own_elements(joint)))
             self.internal_columns = ("actuators", "passive")
+        if work_follows(scene):
+            self.internal_columns = (*self.internal_columns, "given")
         acted_on = self._of_joints is not None and bool(self._of_joints.joints)
         self.has_forces = acted_on or has_applied_forces(scene)
         self.steps = 0  # made so far
@@ -204,18 +211,28 @@ class SceneWorld(World):
         return force, torque
 
     def internals(self) -> Sequence[float]:
-        """Of motors of joints, and of their damping and friction, from the poses and by the scene's own laws."""
-        assert isinstance(self.scene, SpatialScene)
-        if self._works is None:
-            self._works = JointWorks(self.scene, self.velocity_lag)
-        return self._works.until(self.steps * self.dt, *state_of(self))
+        """Of motors of joints, and of their damping and friction, from the poses and by the scene's own laws; of a
+        given motion, from what the free bodies gain."""
+        now, state = self.steps * self.dt, state_of(self)
+        found: list[float] = []
+        if "actuators" in self.internal_columns:
+            assert isinstance(self.scene, SpatialScene)
+            if self._works is None:
+                self._works = JointWorks(self.scene, self.velocity_lag)
+            found += self._works.until(now, *state)
+        if "given" in self.internal_columns:
+            if self._given_work is None:
+                self._given_work = GivenWork(self.scene, self.velocity_lag)
+            found.append(self._given_work.until(now, *state))
+        return found
 
     def restart_joints(self) -> None:
         """After a state was set: angles of joints are counted from the start again."""
         if self._of_joints is not None:
             self._of_joints.coordinates.restart()
-        if self._works is not None:
-            self._works.restart()
+        for works in (self._works, self._given_work):
+            if works is not None:
+                works.restart()
 
     def in_dimension(self, a: Any, b: Any, points: Array, normals: Array, gaps: Any, impulses: Array) -> Rows:
         """Contacts of vectors in space, (K, 3), as those of the scene."""

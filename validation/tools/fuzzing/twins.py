@@ -16,6 +16,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios import mass
+from scenarios.given_motion import begun_later, given_bodies
 from scenarios.joint_forces import driven_joints
 from scenarios.scene import Damping, HalfPlane, HalfSpace, Scene, colliding_pairs, parse_scene, write_scene
 from scenarios.scene_error import SceneError
@@ -181,6 +182,8 @@ def scene_from(scene: Scene, motion: Trajectory, row: int, duration: float) -> S
     of its range."""
     data = _data(scene) | {"duration": duration}
     data["bodies"] = [own if own["fixed"] else own | _state(motion, row, i) for i, own in enumerate(data["bodies"])]
+    for i in given_bodies(scene):
+        data["bodies"][i] = begun_later(scene.bodies[i], float(motion.time[row])).model_dump(mode="json")
     return parse_scene(data)
 
 

@@ -62,6 +62,7 @@ def refuse_what_no_script_has(scene: Scene) -> None:
         (f"the {joint.kind} {joint.name!r} in space", scene.dimension == 3 and joint.kind in ("fixed", "rod", "rope"))
         for joint in scene.joints
     ]
+    given += [(f"the given motion of {body.name!r}", body.motion is not None) for body in scene.bodies]
     given += [(f"what acts along the joint {joint.name!r}", True) for joint in driven_joints(scene)]
     given.append(("compliant contacts", scene.contact.compliant))
     for what, there in given:
