@@ -21,6 +21,7 @@ from reference_engine import elementary
 from reference_engine.dense import norm
 from reference_engine.elementary import squared
 from scenarios.forces import acted_on, applied_to
+from scenarios.given_motion import given_bodies
 from scenarios.scenario import Scenario
 from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
 from validation.metrics.axes import rotation_from, turned
@@ -71,8 +72,8 @@ def starts_in_equilibrium(scenario: Scenario) -> bool:
 
 
 def only_rigid_contacts(scene: Scene) -> bool:
-    """Whether nothing else acts between bodies."""
-    return not (acted_on(scene) or scene.contact.compliant)
+    """Whether nothing else acts between bodies, and none moves by a plan."""
+    return not (acted_on(scene) or scene.contact.compliant or given_bodies(scene))
 
 
 def never_slows(o: Observation) -> Flags:

@@ -17,6 +17,7 @@ from reference_engine import elementary
 from reference_engine.dense import mul, norm
 from reference_engine.elementary import squared
 from scenarios.forces import jointed
+from scenarios.given_motion import given_bodies
 from validation.metrics.axes import rotation_from
 from validation.metrics.metric import Metric, Sentence
 from validation.metrics.observation import Array, Observation, bounding_radius, free, length, point_speed, shared, size
@@ -37,8 +38,8 @@ class Stillness(NamedTuple):
 
 
 def can_rest(o: Observation) -> bool:
-    """Whether there is gravity, and something that may hold a body against it."""
-    return bool(np.any(o.gravity)) and bool(pairs(o) or jointed(o.scene))
+    """Whether there is gravity, and something that may hold a body against it, and nothing moves by a plan."""
+    return bool(np.any(o.gravity)) and bool(pairs(o) or jointed(o.scene)) and not given_bodies(o.scene)
 
 
 def rest_time(o: Observation) -> float | None:

@@ -77,7 +77,7 @@ def known_motions(dt: float) -> dict[str, Known]:
         far = speed * DURATION - 0.5 * speed * slips if slips < DURATION else 0.5 * pull * DURATION**2
         at = scene.bodies[-1].position
         remedy = "a body with `motion` is where that says at every time, and takes along by friction what is on it"
-        found[name] = Known(scene, (far, *at[1:]), order + 0.08, remedy)  # soft contacts lift off what slides
+        found[name] = Known(scene, (far, *at[1:]), order, remedy)
     for name, scene in (("compound", _stool(planar)), ("compound in space", _stool(spatial))):
         remedy = "each piece has its own position and turn in the frame of the body"
         found[name] = Known(scene, scene.bodies[-1].position, 0.03, remedy)

@@ -40,7 +40,7 @@ from validation.engines.shared.linear_contact import bounce, linear_contact
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.spatial_pieces import spatial_pieces
 
-HEAVY = 1e8  # times the largest mass or moment: of a body whose motion is given, which is set at every step
+HEAVY = 1e4  # times the largest mass or moment: of a body whose motion is given, which is set at every step
 MEMORY = 2**28  # bytes for contacts and constraints; only what is used is touched
 # Releases before 3.2.4 have not the last two.
 OPTIONS = (
