@@ -22,7 +22,10 @@ def active_rows(system: System, time: float, y: Array, bilateral: Flags, pace: f
     q, v = system.split(y)
     constraints = system.constraints_at(q, bilateral | system.rows.one_sided, time)
     closed = system.rows.one_sided & (constraints.placed.gap <= CLOSED * system.size)
-    closed &= system.rates(constraints, v) <= STILL * pace
+    parting = system.rates(constraints, v)
+    for k in np.flatnonzero(closed & (parting > STILL * pace)):  # but for those that come back before they were open
+        weight = closing_acceleration(system, time, y, int(k), bilateral | (np.arange(len(closed)) == k))
+        closed[k] = squared(parting[k]) <= 2.0 * weight * CLOSED * system.size
     if not closed.any():
         return bilateral
     found = bilateral.copy()
