@@ -111,7 +111,7 @@ def test_a_point_between_two_rods_in_one_line_sags_by_nothing_which_no_force_can
 
 @pytest.mark.parametrize("up", [1e-11, 1e-9, 1e-7, 1e-5])
 def test_a_point_that_leaves_its_rope_by_less_than_round_off_hangs(up):
-    """Found by fuzzing: thrown up at `up` (m/s) it comes back after up^2 / 2 g, a 1e-17 m; beside it one swings fast."""
+    """Found by fuzzing: at `up` (m/s) it comes back from up^2 / 2 g, a 1e-17 m; beside it one swings fast."""
     hanging, swinging = Link(position=(0.0, -1.0), velocity=(0.0, up)), Link(position=(3.0, 0.0))
     ropes = [Distance(first=-1, second=i, length=1.0, first_point=(2.0 * i, 0.0), rope=True) for i in (0, 1)]
     found = simulate_mechanism(Mechanism(links=(hanging, swinging), joints=tuple(ropes)), [0.0, 0.1, 1.0])

@@ -130,15 +130,23 @@ def _tolerance(motion: Motion, a: int, b: int, rows: Rows, fine: Array) -> Array
 
 
 def _points_apart(motion: Motion, a: int, b: int, rows: Rows, fine: Array) -> Array:
-    return fine if _is_closed(motion, a, b) else fine + INSIDE * (motion.radius[a] + motion.radius[b])
+    boxes = not is_planar(motion) and b < len(motion.radius) and _kinds(motion, a, b) == {"box"}
+    if _is_closed(motion, a, b) and not boxes:  # of two boxes the gap is, not the points
+        return fine
+    # |v - g n|^2 <= 2 g (g - n . v) of points v apart, g = |v|, and a normal that proves g to the uncertainty
+    turned = np.sqrt(2.0 * np.maximum(rows.gap, 0.0) * (fine + rows.uncertainty))
+    return fine + turned + (0.0 if boxes else INSIDE * (motion.radius[a] + motion.radius[b]))
+
+
+def _kinds(motion: Motion, a: int, b: int) -> set[str]:
+    return {motion.scene.bodies[i].shape.kind for i in (a, b)}
 
 
 def _is_closed(motion: Motion, a: int, b: int) -> bool:
     """Whether `spatial_proximities` promises the gap to round-off."""
-    bodies = motion.scene.bodies
-    if is_planar(motion) or b >= len(bodies):
+    if is_planar(motion) or b >= len(motion.scene.bodies):
         return True
-    kinds = {bodies[a].shape.kind, bodies[b].shape.kind}
+    kinds = _kinds(motion, a, b)
     return kinds <= {"sphere", "capsule"} or kinds in ({"sphere", "box"}, {"sphere", "cylinder"}, {"box"})
 
 
