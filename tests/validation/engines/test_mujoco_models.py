@@ -216,6 +216,9 @@ def equality(text: str) -> str:
     return f"<equality>{text}</equality>"
 
 
+SLEEP = "<option><flag sleep='enable'/></option>"
+SINCE = {"moving surface": "geom_surfacevel", "sleep from the start": "mjENBL_SLEEP"}
+"""What a release has to have for them."""
 NAMED = {
     "limit": (
         "<body name='b' pos='0 0 1'><joint name='j' type='ball' limited='true' range='0 30'/>"
@@ -231,6 +234,23 @@ NAMED = {
         "limits of tendons that are sums of joints: sum",
     ),
     "adhesion": (FREE, "<actuator><adhesion name='a' body='ball' gain='1' ctrlrange='0 1'/></actuator>", "bodies: a"),
+    "flex": (
+        PLANE + FREE + "<flexcomp name='cloth' type='grid' count='3 3 1' spacing='.1 .1 .1' pos='0 0 2' radius='.01' "
+        "mass='1'><edge equality='true'/></flexcomp>",
+        "",
+        "shape, gaps and energy of flexes: cloth",
+    ),
+    "several hinges": (
+        "<body name='b'><joint axis='1 0 0'/><joint axis='0 1 0' pos='.1 0 0'/><geom size='.1' pos='.3 0 0'/></body>",
+        "",
+        "several that move one body",
+    ),
+    "moving surface": (PLANE.replace("/>", " surfacevel='1 0 0'/>") + FREE, "", "moving surfaces of geoms: ground"),
+    "sleep from the start": (
+        PLANE + FREE.replace("name='ball'", "name='ball' sleep='init'"),
+        SLEEP,
+        "bodies that start asleep",
+    ),
 }
 MEASURED = {
     "motor": (arm(), "<actuator><motor name='m' joint='hinge' gear='1'/></actuator>"),
@@ -246,6 +266,16 @@ MEASURED = {
     "joint equality": (arm(), equality("<joint joint1='hinge'/>")),
     "gravity compensation": (FREE.replace("name='ball'", "name='ball' gravcomp='1'"), ""),
     "medium": (FREE, "<option density='1000' viscosity='1'/>"),
+    "muscle": (arm(), "<actuator><muscle name='m' joint='hinge' lengthrange='-2 2'/></actuator>"),
+    "activation": (
+        arm("damping='1'"),
+        "<actuator><intvelocity name='v' joint='hinge' kp='9' actrange='-1 1'/></actuator>",
+    ),
+    "thrust at a site": (FREE, "<actuator><motor name='lift' site='low' gear='0 0 1 0 0 0'/></actuator>"),
+    "tendon equality": (
+        arm(),
+        "<tendon><fixed name='t'><joint joint='hinge' coef='1'/></fixed></tendon>" + equality("<tendon tendon1='t'/>"),
+    ),
 }
 
 
@@ -280,6 +310,11 @@ def test_a_connection_is_a_joint_that_opens_as_far_as_the_points_part(other: str
 @pytest.mark.parametrize("feature", NAMED)
 def test_what_is_not_measured_is_named_and_nothing_that_it_does_is_wrong(feature: str) -> None:
     body, more, named = NAMED[feature]
+    if (needed := SINCE.get(feature)) and needed not in {
+        *dir(mujoco.MjModel),
+        *dir(mujoco.mjtEnableBit),
+    }:
+        pytest.skip(f"MuJoCo {mujoco.__version__} has no {needed}")
     scene = scene_of(model_of(body, more=more), duration=1.0)
     assert named in unmeasured(scene)
     _, outcomes = measured(scene, motion_of(scene))
@@ -334,6 +369,20 @@ def test_energy_is_not_measured_where_what_adds_it_cannot_be_summed() -> None:
     values, _ = measured(scene := scene_of(model_of(body, more=more)), motion_of(scene))
     assert "energy_gain" not in values and "energy_drift" not in values
     assert "energy: adhesion may add or store it" in unmeasured(scene)
+
+
+def test_a_box_that_goes_to_sleep_lies_still_and_what_rolls_with_friction_slows_down() -> None:
+    box = "<body name='box' pos='0 0 0.1'><freejoint/><geom type='box' size='0.1 0.1 0.1' mass='1'/></body>"
+    values, outcomes = measured(scene := scene_of(model_of(PLANE + box, more=SLEEP), 2.0), motion_of(scene))
+    assert values["jitter_velocity"] < 1e-6 and not wrong(outcomes) and not unmeasured(scene)
+    rough = " condim='6' friction='1 0.005 0.01'/>"
+    ball = BALL.format(z=0.1, more="").replace(" mass='1'/>", " mass='1'" + rough)
+    start = Start(values={"qvel": (1.0, 0.0, 0.0, 0.0, 10.0, 0.0)})
+    scene = scene_of(model_of(PLANE.replace("/>", rough) + ball, start=start), duration=0.5)
+    values, outcomes = measured(scene, motion := motion_of(scene))
+    # MuJoCo's pyramid of friction has up to a tenth less along its faces.
+    slowed = 0.01 / 0.1 * G / 1.4  # m/s^2: rolling friction over the radius, of a ball whose spin slows too
+    assert motion.velocity[-1, 0, 0] == pytest.approx(1.0 - slowed * 0.5, rel=0.05) and not wrong(outcomes)
 
 
 def test_gravity_compensation_keeps_a_ball_where_it_is_and_it_does_not_hang() -> None:

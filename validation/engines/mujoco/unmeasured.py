@@ -181,6 +181,9 @@ def _of_bodies(model: Any) -> Iterator[Row]:
     if lifted.size and not _is_off(model, "GRAVITY"):
         bodies = {int(model.body_weldid[body]) for body in lifted} - {0}
         yield bodies, _summed("gravity compensation"), ""
+    if asleep := _asleep(model):
+        what = "bodies that start asleep, and stay in the air or not until something wakes them"
+        yield {int(model.body_weldid[body]) for body in asleep}, "", _named(model, OBJECT.mjOBJ_BODY, asleep, what)
     moved = np.flatnonzero(model.body_mocapid >= 0)
     if moved.size:
         yield (
@@ -188,6 +191,16 @@ def _of_bodies(model: Any) -> Iterator[Row]:
             "",
             _named(model, OBJECT.mjOBJ_BODY, moved, "bodies that are moved from outside (mocap), which stay here"),
         )
+
+
+def _asleep(model: Any) -> list[int]:
+    """Bodies of the trees that the model puts to sleep at the start, where sleep is on (from 3.3.8)."""
+    enabled = int(getattr(mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
+    if not model.opt.enableflags & enabled:
+        return []
+    trees = np.flatnonzero(model.tree_sleep_policy == int(mujoco.mjtSleepPolicy.mjSLEEP_INIT)).tolist()
+    first, count = model.tree_bodyadr, model.tree_bodynum
+    return [body for tree in trees for body in range(int(first[tree]), int(first[tree] + count[tree]))]
 
 
 def _of_everything(model: Any) -> Iterator[Row]:
