@@ -26,6 +26,8 @@ class AnyBody(fields.Data):
     """Of `contact.compliant`, where contact is compliant; friction and restitution are then the material's."""
     contact_radius: Annotated[fields.Size | None, Field(exclude_if=fields.not_stated)] = None
     """m, that its contact stiffness is worked out with, in place of the shape's own; two flat bodies need one."""
+    margin: Annotated[fields.Size | None, Field(exclude_if=fields.not_stated)] = None
+    """m, by which it stands off: two are in contact from as far apart on as the sum of theirs, and rest so."""
 
     if TYPE_CHECKING:  # fields of either kind of body, each with its own types
 

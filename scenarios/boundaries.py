@@ -15,6 +15,8 @@ class AnyBoundary(Data):
     restitution: Restitution = 0.0
     material: Annotated[Name | None, Field(exclude_if=not_stated)] = None
     """Of `contact.compliant`, where contact is compliant."""
+    margin: Annotated[Size | None, Field(exclude_if=not_stated)] = None
+    """m, by which it stands off: two are in contact from as far apart on as the sum of theirs, and rest so."""
 
 
 def _unit(normal: tuple[float, ...]) -> tuple[float, ...]:

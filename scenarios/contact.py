@@ -118,6 +118,17 @@ class ContactLaw(Data):
         return {frozenset((pair.a, pair.b)): pair for pair in self.pairs}
 
 
+def margin(a: Any, b: Any) -> float:
+    """m, between two bodies or boundaries: the gap at which they are in contact, and rest."""
+    return float((a.margin or 0.0) + (b.margin or 0.0))
+
+
+def widest_margin(scene: Any) -> float:
+    """m, of any two of a scene: the two largest together."""
+    each = sorted((member.margin or 0.0 for member in (*scene.bodies, *scene.boundaries)), reverse=True)
+    return float(sum(each[:2]))
+
+
 def fault(scene: Any) -> str | None:
     """What is wrong with the materials of a scene, in one line: path of the field, value, what is allowed."""
     given: CompliantContact | None = scene.contact.compliant

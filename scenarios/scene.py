@@ -30,6 +30,7 @@ from scenarios.contact import (
     Material,
     MaterialPair,
     PairLaw,
+    widest_margin,
 )
 from scenarios.fields import Data, Rate2, Rate3, not_stated
 from scenarios.forces import Damping, Spring, Thruster, is_driven
@@ -110,9 +111,9 @@ class _Scene(Data):
     """What planar and spatial scenes share; bodies, boundaries and joints are theirs."""
 
     format: Literal[1, 2] = 1
-    """2 where a body is a compound, was moved into its own frame, or has a given motion, where a spring has a path, or
-    a joint is a track, fixed, a rod or rope in space, or has something that acts along it, whatever is given: a scene
-    without these keeps the identity that it had in format 1."""
+    """2 where a body is a compound, was moved into its own frame, has a given motion or a margin, where a spring has a
+    path, or a joint is a track, fixed, a rod or rope in space, or has something that acts along it, whatever is given:
+    a scene without these keeps the identity that it had in format 1."""
     title: Annotated[str, Field(max_length=200)] = ""
     duration: Annotated[float, Field(strict=True, gt=0, le=1e4, allow_inf_nan=False)]
     damping: Damping = Damping()
@@ -146,6 +147,7 @@ class _Scene(Data):
         has_more |= getattr(self, "native", None) is not None
         has_more |= any(body.frame is not None or body.shape.kind == "compound" for body in self.bodies)
         has_more |= any(body.motion is not None for body in self.bodies)
+        has_more |= widest_margin(self) > 0.0
         object.__setattr__(self, "format", FORMAT if has_more else 1)  # frozen, and made only now
         return self
 

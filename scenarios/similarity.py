@@ -182,7 +182,9 @@ def _body(body: Data, by: Similarity) -> Data:
         found["motion"] = _given_motion(body["motion"], by)
     field = "angle" if "angle" in body else "orientation"
     found[field] = orientations(by, np.array(body[field])).tolist()
-    _scale(found, {"mass": by.mass, "inertia": by.mass * by.length**2, "contact_radius": by.length})
+    _scale(
+        found, {"mass": by.mass, "inertia": by.mass * by.length**2, "contact_radius": by.length, "margin": by.length}
+    )
     if "frame" in found:
         found["frame"] = _pose_in_body(found["frame"], by)
     return found
@@ -237,7 +239,7 @@ def _boundary(boundary: Data, by: Similarity) -> Data:
             found[field] = _point(found[field], by)
     if "normal" in found:
         found["normal"] = vectors(by, np.array(found["normal"])).tolist()
-    _scale(found, {"radius": by.length})
+    _scale(found, {"radius": by.length, "margin": by.length})
     return found
 
 

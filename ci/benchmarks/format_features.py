@@ -32,6 +32,7 @@ FEATURES = {
     "rope in space": "conical-pendulum",
     "rod in space": "conical-pendulum:tie=rod",
     "fixed joint": "fixed-flight",
+    "contact margin": "stand-off:space=spatial",
     "given motion, at one speed": "moving-plate:space=spatial",
     "given motion, to and fro": "moving-plate:moved=shaken,space=spatial",
 }

@@ -18,7 +18,7 @@ UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
     """Kinds of shapes, boundaries and joints of one space; whether pairs may have friction and restitution, and bodies
-    be fixed, or have a given motion."""
+    be fixed, have a given motion, or margins."""
 
     space: Space
     shapes: frozenset[str]
@@ -30,6 +30,7 @@ class Allowed:
     restitution: bool = True
     fixed: bool = False
     moved: bool = False
+    margins: bool = False
 
     @property
     def round(self) -> str | None:

@@ -41,6 +41,7 @@ THICK = 4.0  # depth of the block in which a body starts, by how deep that is: i
 RESTING = (1.0, 2.0, 4.0)  # s: what creeps or rocks in place of resting takes its time
 LONG = (1.0, 2.0)  # s: to fall through that block takes most of a second
 SIDE = (0.25, 0.5, 0.125)  # m, of these
+MARGINS = (0.0625, 0.015625)  # of a body's side
 PACES = (1.0, 0.25, 4.0)  # m/s or m/s^2, of a base that moves
 SWINGS = (4.0, 8.0, 16.0)  # rad/s
 SUNK = (0.5, 1.0, 2.0, 3.0)  # of their sides, below the surface
@@ -96,6 +97,24 @@ def carried(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) -> S
     motion = (PlanarGivenMotion if scene.dimension == 2 else SpatialGivenMotion)(**given)
     data = {"bodies": (ground.model_copy(update={"motion": motion}), *others), "format": 2}
     return scene.model_copy(update=data)
+
+
+@st.composite
+def standing_off(draw: Draw, allowed: Allowed) -> Scene:
+    """Blocks or balls one above the other, that stand off one another and their ground; let go there, or dropped."""
+    kind = draw(st.sampled_from([kind for kind in (allowed.block, allowed.round) if kind]))
+    side, surface = draw(st.sampled_from(SIDE)), draw(allowed.surfaces)
+    margin = draw(st.sampled_from(MARGINS)) * side
+    bodies: list[Body] = []
+    top = 0.0
+    for i in range(draw(st.integers(1, 3))):
+        top += 2.0 * margin + draw(st.sampled_from((0.0, 0.0, 0.25))) * side
+        mass_of = draw(st.sampled_from(MASSES))
+        shape = upright(kind, side, side)
+        bodies.append(body_at(f"body {i + 1}", shape, 0.0, top + 0.5 * side, mass=mass_of, margin=margin, **surface))
+        top += side
+    ground = plane(allowed.space, "ground", surface).model_copy(update={"margin": margin})
+    return scene_of(allowed.space, bodies, [ground], draw(st.sampled_from(RESTING)))
 
 
 @st.composite
@@ -196,6 +215,8 @@ def arrangements(
         found |= {name: on_a_body(allowed, st.one_of(scenes)) for name, scenes in on_plane.items() if scenes}
         if allowed.moved and standing:
             found["carried"] = carried(allowed, st.one_of(standing))
+    if allowed.margins and (allowed.block or allowed.round):
+        found["standing off"] = standing_off(allowed)
     if allowed.fixed and allowed.block:
         found["sunk"] = sunk(allowed)
     return found

@@ -86,7 +86,7 @@ def _swinging(space: Space) -> dict[str, Any]:
 
 def probes() -> dict[str, Scene]:
     """Feature -> scene; features are `space shape`, `space boundary`, `space joint`, `space law`, `space base` (what is
-    fixed), `space moved` (by a given motion) and `spatial along FIELD`."""
+    fixed), `space moved` (by a given motion), `space margins` and `spatial along FIELD`."""
     found: dict[str, Scene] = {}
     shapes: dict[Space, Mapping[str, Any]] = {"planar": PLANAR_SHAPES, "spatial": EXAMPLES}
     for space, kinds in shapes.items():
@@ -100,6 +100,7 @@ def probes() -> dict[str, Scene]:
         found |= {f"{space} {kind}": _jointed(space, kind, ball) for kind in JOINTS[space]}
         found |= {f"{space} {law}": _probe(space, ball, ground, law) for law in COEFFICIENTS}
         found[f"{space} base"] = _on_fixed(space, ball)
+        found[f"{space} margins"] = _probe(space, ball, ground, "margin")
         found[f"{space} moved"] = _on_fixed(space, ball, motion=_swinging(space))
     sphere = EXAMPLES["sphere"]
     found |= {f"spatial along {name}": _jointed("spatial", "hinge", sphere, {name: of}) for name, of in ALONG.items()}
@@ -120,6 +121,7 @@ def allowed_by(taken: Collection[str], space: Space) -> Allowed:
         along=frozenset(name for name in ALONG if f"along {name}" in own),
         fixed="base" in own,
         moved="moved" in own,
+        margins="margins" in own,
     )
 
 

@@ -21,6 +21,7 @@ MOTION = _named("""
 """)
 PLANAR = MOTION | _named("planar bodies.angle half-plane disc polygon")
 SPATIAL = MOTION | _named("spatial bodies.orientation half-space sphere box")
+MARGIN = _named("bodies.margin boundaries.margin")
 GIVEN_MOTION = _named("""
     bodies.motion bodies.motion.velocity bodies.motion.acceleration bodies.motion.amplitude bodies.motion.frequency
     bodies.motion.phase bodies.motion.spin

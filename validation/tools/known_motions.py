@@ -71,6 +71,13 @@ def known_motions(dt: float) -> dict[str, Known]:
             "restitution is the larger of the two values, unless the scene has another rule",
         ),
     }
+    for name, scene_of in (("margin", planar), ("margin in space", spatial)):
+        level, kind = ([0], "half-plane") if scene_of is planar else ([0, 0], "half-space")
+        shape = BOX if scene_of is planar else {"kind": "box", "size": [1, 1, 1]}
+        stands_off = {"name": "box", "shape": shape, "mass": 1.0, "margin": 0.03, "position": [*level, 0.55]}
+        scene = scene_of([stands_off], boundaries=[GROUND | {"kind": kind, "margin": 0.02}])
+        remedy = "two rest as far apart as the sum of their margins"
+        found[name] = Known(scene, (*level, 0.55), 0.005, remedy)
     for name, scene in (("carried along", _belt(planar)), ("carried along in space", _belt(spatial))):
         pull, speed = FRICTION * G, 1.0
         slips = speed / pull

@@ -88,6 +88,7 @@ def scenes() -> list[Scene]:
         *(spatial({}, joints=[joint("slider", zero3, axis=[1, 0, 0], motor={"target": [[0, 1]], "most": 1.0, **motor})])
           for motor in ({"kind": "position-motor", "stiffness": 1.0, "damping": 1.0}, {"kind": "force-motor"},
                         {"kind": "velocity-motor", "damping": 1.0})),
+        planar({"margin": 0.1}, boundaries=[{"kind": "half-plane", "name": "ground", "margin": 0.1}]),
         *(parse_scene({
             "dimension": len(along), "duration": 1.0, "bodies": [
                 {"name": "one", "shape": shape, "mass": 1.0},

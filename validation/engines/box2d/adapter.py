@@ -33,6 +33,8 @@ from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | GIVEN_MOTION | {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
+    "bodies.margin": "Box2D's skins are compiled in",
+    "boundaries.margin": "Box2D's skins are compiled in",
     "spatial": "Box2D is planar",
     "concave-polygon": "Box2D has no concave polygons; several convex ones on a body would be another scene",
     "arc-polygon": "Box2D has no arcs but discs; a polygon would be another scene",

@@ -81,6 +81,8 @@ TAKES = (
 )
 TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
 BECAUSE = {
+    "bodies.margin": "DART has no margins of contact",
+    "boundaries.margin": "DART has no margins of contact",
     "bodies.motion": "Upright gives no body of DART a motion",
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",

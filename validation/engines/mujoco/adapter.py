@@ -76,6 +76,7 @@ from validation.engines.takes import (
     HINGES,
     JOINTS,
     LIMITS,
+    MARGIN,
     PLANAR,
     SHAPES,
     SOLVER,
@@ -89,6 +90,7 @@ from validation.records.trajectory import Trajectory
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | TIES
 TAKES |= (
     GIVEN_MOTION
+    | MARGIN
     | {"restitution", "concave-polygon", "rolling-resistance", "fixed"}
     | DRIVES
     | LIMITS

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.contact import contact_radius
+from scenarios.contact import contact_radius, margin, widest_margin
 from scenarios.given_motion import given_bodies
 from scenarios.scene import (
     ForceMotor,
@@ -275,8 +275,8 @@ class _ContactLaws:
 
     MuJoCo takes the larger value of two geoms. Where no values per body give every pair its own, the pairs are
     listed one by one. A frictionless pair has one contact dimension: MuJoCo knows no friction below 1e-5. Where
-    contact is compliant, or some pairs have another restitution than others, every pair is listed, with a spring and
-    damper of its own.
+    contact is compliant, some pairs have another restitution than others, or bodies have margins (whose sum counts from
+    3.5.0 on, and the larger before), every pair is listed, with a law of its own.
     """
 
     def __init__(self, default: Any, contact: Any, scene: Scene, dt: float, settings: Settings) -> None:
@@ -285,7 +285,7 @@ class _ContactLaws:
         self._laws = PairLaws(scene)
         compliant = scene.contact.compliant is not None
         restitutions = self._laws.restitutions
-        alike = not compliant and len(restitutions) <= 1
+        alike = not compliant and len(restitutions) <= 1 and widest_margin(scene) == 0.0
         self._friction = self._laws.shape_values("friction", "max") if alike else None
         self._stiffest = 1.0 / (2.0 * dt) ** 2
         self._settings, self._dt = settings, dt
@@ -336,6 +336,8 @@ class _ContactLaws:
             of.setdefault(member, []).append(f"g{k}")
         for a, b in colliding_pairs(self._scene):
             law = self._pair(members[index[a]], members[index[b]], *self._laws.of(index[a], index[b]))
+            if (apart := margin(members[index[a]], members[index[b]])) > 0.0:
+                law["margin"] = apart
             for first in of[index[a]]:
                 for second in of[index[b]]:
                     _add(self._contact, "pair", geom1=first, geom2=second, **law)

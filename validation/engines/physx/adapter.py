@@ -42,7 +42,19 @@ from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
 from validation.engines.shared.maximal_coordinates import BodyState, JointFrames, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
-from validation.engines.takes import COMPOUND, DRIVES, HINGES, LIMITS, PLANAR, SHAPES, SOLVER, SPATIAL, TIES, WALLS
+from validation.engines.takes import (
+    COMPOUND,
+    DRIVES,
+    HINGES,
+    LIMITS,
+    MARGIN,
+    PLANAR,
+    SHAPES,
+    SOLVER,
+    SPATIAL,
+    TIES,
+    WALLS,
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -76,7 +88,7 @@ MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
-TAKES |= DRIVES | LIMITS | {"fixed"}
+TAKES |= DRIVES | LIMITS | MARGIN | {"fixed"}
 BECAUSE = {
     "bodies.motion": "Upright gives no body of PhysX a motion",
     "joints.friction": "SAPIEN has no dry friction of joints",
@@ -180,6 +192,13 @@ class PhysXWorld(MaximalWorld):
         for joint in self.effective_joints():
             self._add_joint(joint)
 
+    def _set_offsets(self, shape: Any, member: Any) -> None:
+        """PhysX adds up the offsets of two shapes; contacts have to be made before they rest."""
+        stands_off = member.margin or 0.0
+        shape.contact_offset = float(self._settings["contact_offset"]) + stands_off
+        if stands_off:
+            shape.rest_offset = stands_off
+
     # --- bodies and boundaries ------------------------------------------------------------------------
 
     def _add_bodies(self) -> None:
@@ -190,7 +209,7 @@ class PhysXWorld(MaximalWorld):
             made = physx.PhysxRigidStaticComponent() if body.fixed else physx.PhysxRigidDynamicComponent()
             for piece in spatial_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"])):
                 shape = _shape(piece, self._materials[i])
-                shape.contact_offset = self._settings["contact_offset"]
+                self._set_offsets(shape, body)
                 if body.group:  # those of one group, in bits 2 and 3, pass through each other
                     shape.set_collision_groups([1, 1, 1, group[body.group]])
                 made.attach(shape)
@@ -215,7 +234,7 @@ class PhysXWorld(MaximalWorld):
                 shape = physx.PhysxCollisionShapeTriangleMesh(
                     wall.vertices.astype(np.float32), wall.triangles.astype(np.uint32), UNSCALED, material
                 )
-            shape.contact_offset = self._settings["contact_offset"]
+            self._set_offsets(shape, boundary)
             made = physx.PhysxRigidStaticComponent()
             made.attach(shape)
             self._add(made, j, wall.origin, turned)

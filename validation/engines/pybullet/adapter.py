@@ -76,6 +76,8 @@ from validation.records.queries import Answers, Poses
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution"}
 TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
 BECAUSE = {
+    "bodies.margin": "Bullet's margins are inside boxes and balls, and no two stand off by them",
+    "boundaries.margin": "Bullet's margins are inside boxes and balls, and no two stand off by them",
     "bodies.motion": "a fixed body of Bullet has no velocity, and would carry nothing along",
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",

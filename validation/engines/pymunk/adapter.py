@@ -29,10 +29,11 @@ from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.importing import Imported
-from validation.engines.takes import COMPOUND, GIVEN_MOTION, JOINTS, PLANAR, SOLVER, TIES
+from validation.engines.takes import COMPOUND, GIVEN_MOTION, JOINTS, MARGIN, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
-TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | GIVEN_MOTION | {"restitution", "bowl", "revolute", "prismatic"}
+TAKES = PLANAR | SOLVER | COMPOUND | JOINTS | TIES | GIVEN_MOTION | MARGIN
+TAKES |= {"restitution", "bowl", "revolute", "prismatic"}
 BECAUSE = {
     "spatial": "pymunk is planar",
     "concave-polygon": "Chipmunk has no concave shapes; several convex ones on a body would be another scene",

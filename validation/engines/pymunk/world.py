@@ -77,10 +77,11 @@ class World(SlabWorld):
         self.space.add(body)
         for one, center in planar_pieces(given.shape):
             shape: pymunk.Shape
+            margin = given.margin or 0.0
             if isinstance(one, Disc):
-                shape = pymunk.Circle(body, one.radius, center)
+                shape = pymunk.Circle(body, one.radius + margin, center)
             else:
-                shape = pymunk.Poly(body, one.vertices)
+                shape = pymunk.Poly(body, one.vertices, radius=margin)
             shape.filter = pymunk.ShapeFilter(group=given.group)  # its groups are the scene's
             self._member[shape] = i
             self.space.add(shape)
@@ -92,12 +93,12 @@ class World(SlabWorld):
         if isinstance(boundary, HalfPlane):
             made = self.slab_of(boundary)
             body.position, body.angle = made.origin, made.angle
-            shapes = [pymunk.Poly(body, made.vertices)]
+            shapes = [pymunk.Poly(body, made.vertices, radius=boundary.margin or 0.0)]
         else:
             v = [(float(x), float(y)) for x, y in bowl_facets(boundary, segments)]
             shapes = []
             for i in range(segments):
-                facet = pymunk.Segment(body, v[i], v[(i + 1) % segments], 0.0)
+                facet = pymunk.Segment(body, v[i], v[(i + 1) % segments], boundary.margin or 0.0)
                 facet.set_neighbors(v[i - 1], v[(i + 2) % segments])  # else a disc trips over its corners
                 shapes.append(facet)
         self._member |= dict.fromkeys(shapes, j)

@@ -55,6 +55,7 @@ from validation.engines.takes import (
     HINGES,
     JOINTS,
     LIMITS,
+    MARGIN,
     PLANAR,
     SHAPES,
     SOLVER,
@@ -86,7 +87,7 @@ QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which sta
 TAKES = (
     PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution", "concave-polygon", "rope"}
 )
-TAKES |= DRIVES | LIMITS | GIVEN_MOTION | {"fixed"}
+TAKES |= DRIVES | LIMITS | GIVEN_MOTION | MARGIN | {"fixed"}
 BECAUSE = {
     "joints.friction": "Rapier has no dry friction of joints",
     "arc-polygon": "Rapier has no shape with arc edges; a polygon would be another scene",
@@ -260,6 +261,9 @@ class RapierWorld(MaximalWorld):
     def _with_laws(self, collider: Any, member: int) -> Any:
         product = rapier.CoefficientCombineRule.MULTIPLY
         friction, restitution = self._friction, self._restitution
+        stands_off = (*self.scene.bodies, *self.scene.boundaries)[member].margin
+        if stands_off is not None:
+            collider = collider.contact_skin(stands_off)
         return (
             collider.density(0.0)
             .user_data(member)

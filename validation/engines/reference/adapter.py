@@ -62,6 +62,8 @@ from validation.records.trajectory import Contacts, Impacts, PlanarTrajectory, T
 from validation.version import __version__
 
 BECAUSE = {
+    "bodies.margin": "the reference engine has no margins of contact",
+    "boundaries.margin": "the reference engine has no margins of contact",
     "joints.limits": "the reference engine has no limits of hinges and sliders in space",
     "joints.friction": "the reference engine has no dry friction of hinges and sliders in space",
 }

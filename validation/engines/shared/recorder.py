@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from reference_engine.array_types import Array, Flags, Indices
 from scenarios import mass
+from scenarios.contact import widest_margin
 from scenarios.forces import has_applied_forces
 from scenarios.given_motion import given_bodies
 from scenarios.given_work import GivenWork, work_follows
@@ -186,6 +187,8 @@ class SceneWorld(World):
         self.given = given_bodies(scene)
         self.moving = [*self.free, *self.given]  # of which a step changes the state
         self._given_work: GivenWork | None = None
+        if (widest := widest_margin(scene)) > 0.0:
+            self.contact_tolerance = widest
         self.start: Sequence[Array] = planar_start(scene) if isinstance(scene, PlanarScene) else spatial_start(scene)
         self._of_joints: JointWrenches | None = None
         self._works: JointWorks | None = None

@@ -63,6 +63,8 @@ def refuse_what_no_script_has(scene: Scene) -> None:
         for joint in scene.joints
     ]
     given += [(f"the given motion of {body.name!r}", body.motion is not None) for body in scene.bodies]
+    members = (*scene.bodies, *scene.boundaries)
+    given += [(f"the margin of {member.name!r}", member.margin is not None) for member in members]
     given += [(f"what acts along the joint {joint.name!r}", True) for joint in driven_joints(scene)]
     given.append(("compliant contacts", scene.contact.compliant))
     for what, there in given:
