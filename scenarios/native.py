@@ -194,6 +194,8 @@ class Native(Data):
     """Whether what they add and store is summed (`validation.records.trajectory.Internals`)."""
     free: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
     """Bodies that no joint ties."""
+    sweeps: Annotated[bool, Field(exclude_if=bool)] = True
+    """Whether its engine sweeps a body away from another (the probe "separation")."""
     servos: Annotated[tuple[str, ...], Field(exclude_if=_is_empty)] = ()
     """Position servos of the model."""
     controls: Annotated[tuple[tuple[Number, Number], ...], Field(exclude_if=_is_empty)] = ()

@@ -60,7 +60,7 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
             for body in [one for one in bodies if one.name not in bearing]:
                 lift = mass.bounding_radius(body.shape) * math.sin(TIPPED)
                 yield Probe(kind=kind, body=body.name, size=TIPPED, lift=_digit(lift))
-        case "separation":
+        case "separation" if scene.native is not None and scene.native.sweeps:
             yield from _separations(scene, {body.name for body in bodies})
 
 

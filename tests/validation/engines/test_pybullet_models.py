@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from scenarios.mass import rotation_matrix
-from scenarios.native import Model, ModelFile, Perturbation, Start
+from scenarios.native import Model, ModelFile, Perturbation, Probe, Start
 from scenarios.scene import SpatialScene
 from scenarios.scene_error import SceneError
 from tests.validation.engines.mujoco_models import measured, unmeasured, wrong
@@ -20,6 +21,7 @@ from validation.engines.engine import DeclinedError, ModelError, SettingError, s
 from validation.engines.pybullet.adapter import PyBullet  # noqa: E402
 from validation.engines.shared.recorder import state_of  # noqa: E402
 from validation.records.case import Value  # noqa: E402
+from validation.running.probes import KINDS, probes_of  # noqa: E402
 
 ENGINE = PyBullet()
 G, DT = 9.81, 1.0 / 240.0
@@ -239,6 +241,40 @@ def test_a_start_is_taken_as_pybullet_gives_it_and_a_wrong_one_is_one_line() -> 
         with pytest.raises(ModelError, match="--from") as error:
             scene_of(model_of(*parts, start=values))
         assert said in str(error.value)
+
+
+def first_step(kind: str, **given: Any) -> tuple[SpatialScene, SpatialTrajectory]:
+    """Of a base with an arm that turns, in the air."""
+    parts = link("base", 1.0, BALL), link("arm", 3.0, BALL, at="0.4 0 0"), joint("j", "continuous", "base", "arm")
+    start = {"base_position": (0.0, 0.0, 2.0), "joint_velocities": (1.0,)}
+    probe = Probe.model_validate({"kind": kind, **given})
+    scene = scene_of(model_of(*parts, start=start).model_copy(update={"probe": probe}), 0.1, gravity=0.0)
+    return scene, motion_of(scene, gravity=0.0)
+
+
+def test_probes_raise_push_and_tip_a_base_with_all_that_hangs_on_it() -> None:
+    plain, still = first_step("settle")
+    assert plain.native is not None and plain.native.free == ("base",) and not plain.native.sweeps
+    assert [probe.kind for probe in probes_of(plain, KINDS)] == [
+        "settle",
+        "push",
+        "tip",
+    ]  # without gravity nothing drops
+    _, dropped = first_step("drop", size=0.02)
+    assert dropped.position[0] - still.position[0] == pytest.approx(np.full((2, 3), (0.0, 0.0, 0.02)), abs=1e-9)
+    _, pushed = first_step("push", body="base", size=2.0)
+    assert pushed.velocity[0] - still.velocity[0] == pytest.approx(np.full((2, 3), (0.5, 0.0, 0.0)), abs=1e-9)
+    _, tipped = first_step("tip", body="base", size=0.2, lift=0.03)
+    centre = np.array((0.3, 0.0, 2.0))
+    turn = np.array(((1.0, 0.0, 0.0), (0.0, np.cos(0.2), -np.sin(0.2)), (0.0, np.sin(0.2), np.cos(0.2))))
+    wanted = centre + (still.position[0] - centre) @ turn.T + (0.0, 0.0, 0.03)
+    assert tipped.position[0] == pytest.approx(wanted, abs=1e-9)
+    assert tipped.orientation[0, 0] == pytest.approx((np.cos(0.1), np.sin(0.1), 0.0, 0.0), abs=1e-9)
+    for kind in ("hold", "separation"):
+        with pytest.raises(ModelError, match=f"pybullet has no probe {kind}; allowed: settle, drop, push, tip"):
+            first_step(kind)
+    with pytest.raises(ModelError, match="'arm' is no free body of the model"):
+        first_step("push", body="arm", size=1.0)
 
 
 def test_starts_of_an_ensemble_differ_by_less_than_the_size() -> None:

@@ -136,6 +136,8 @@ class _Describer:
                     "apart": self._apart(),
                     "limits": self.limits,
                     "acted_on": free,  # by the damping of motion
+                    "free": [body["name"] for (body, _, _), one in zip(made, members) if self._is_free_base(one)],
+                    "sweeps": False,
                     "conserves": self.possible,
                     "unmeasured": [text[:500] for text in self.unmeasured],
                 },
@@ -159,6 +161,10 @@ class _Describer:
             still={address: group.fixed for address, group in of_link.items()},
             joints=self.single,
         )
+
+    def _is_free_base(self, one: _Group) -> bool:
+        body, link = one.first.address
+        return link == BASE and not one.fixed and not is_fixed(self.loaded, body)
 
     # --- bodies -------------------------------------------------------------------------------------------
 

@@ -215,8 +215,8 @@ def movable(loaded: Loaded) -> list[tuple[int, int]]:
 def _start(loaded: Loaded, model: Model) -> None:
     if model.start.controls is not None:
         raise ModelError("--from: pybullet plays no recorded controls; MuJoCo does")
-    if model.probe is not None and model.probe.kind != "settle":
-        raise ModelError(f"pybullet has no probe {model.probe.kind} yet; allowed: settle")
+    if model.probe is not None and model.probe.kind in ("hold", "separation"):
+        raise ModelError(f"pybullet has no probe {model.probe.kind}; allowed: settle, drop, push, tip")
     if model.start.keyframe is not None:
         raise ModelError(f"--from: {model.start.keyframe!r:.60} is no start; URDF and SDF have no keyframes, give .npz")
     values = _values(loaded, model.start)

@@ -20,6 +20,7 @@ from validation.engines.pybullet.contacts import contact_rows
 from validation.engines.pybullet.coordinates import set_coordinates
 from validation.engines.pybullet.description import described
 from validation.engines.pybullet.loading import LOADING, load
+from validation.engines.pybullet.probes import set_up
 from validation.engines.pybullet.trees import BASE
 from validation.engines.shared import recorder
 from validation.engines.shared.description import otherwise
@@ -53,6 +54,8 @@ class NativeWorld(recorder.World):
         self.found = described(self.loaded, scene.native.model, scene.duration, scene.title)
         if fault := otherwise(scene, self.found.scene):
             raise ModelError(f"pybullet loads the model otherwise than it was described: {fault}")
+        if scene.native.model.probe is not None:
+            set_up(self.loaded, self.found, scene.native.model.probe)
         self.velocity_lag = -dt / 2
         self.contact_tolerance = 2.0 * self.found.margin
         call = self.loaded.call
