@@ -18,7 +18,8 @@ GAP_ROUND_OFF = 2e-13  # m, times 1 + the extent of the scene: round-off of a ga
 CLOSED_GAP = 1e-12  # m, times the same: a gap that counts as closed when an event is resolved
 DEPENDS = 1e-13  # of a row: what it has of its own, beside those before it
 NEARLY = 1e-4  # the same: it is not obeyed where it keeps overlaps apart, and else only where it is off by more than
-NOTHING = 0.25  # of the round-off above; else that would be blown up by one over what it has of its own
+NOTHING = 0.25  # of the round-off above; else that would be blown up by one over what it has of its own. A contact
+# may keep what counts as closed
 
 
 @kernel
@@ -104,7 +105,9 @@ def least_change(model, contacts, s, m, unit, apart, work, offset, y):
         x[r] = work.right[r]
         own = take_out(Q, r, skipped, x, size)
         skipped[r] = 0
-        blown_up = abs(x[r]) <= NOTHING * unit or (apart and contacts.id[work.of[r], col.ROLE] != col.JOINT)
+        joint = contacts.id[work.of[r], col.ROLE] == col.JOINT
+        nothing = NOTHING * unit if joint or offset > 0 else (CLOSED_GAP / GAP_ROUND_OFF) * unit
+        blown_up = abs(x[r]) <= nothing or (apart and not joint)
         if own <= DEPENDS**2 * whole or (own <= NEARLY**2 * whole and blown_up):
             skipped[r] = 1
             continue
