@@ -27,6 +27,7 @@ FINEST = 2.3e-14  # relative tolerance that doubles can meet
 CRAWL = 3e-3  # of the largest step so far, where joints are also
 LOOSE, FIRM = 1e-2, 2e-2  # as firm as they were, by their smallest singular value: impulses take over, and give back
 SHARES = (1.0, 0.83, 0.61, 0.37)  # of the first step by impulses, where others fail
+RUNS_AWAY = 1e100  # of a state: its squares would be infinite soon
 
 
 class ByAccelerations:
@@ -57,7 +58,9 @@ class ByAccelerations:
         )  # fmt: skip
 
     def rate(self, time: float, y: Array) -> Array:
-        """y'."""
+        """y'; of what a step that was too long has thrown out of all numbers none, and the step is made again."""
+        if not np.abs(y).max() < RUNS_AWAY:
+            return np.full_like(y, np.nan)
         q, v = self.system.split(y)
         a = self.system.accelerations(time, y, self.active, self.alpha, self._most)[0]
         return np.concatenate([self.system.poses.rate(q, v).ravel(), a.ravel()])
