@@ -147,7 +147,7 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
         yield "energy gained", message, ()
     lossless = np.where(apart, smooth, smooth and bounces and elastic and not ropes)
     if smooth and ropes:  # a rope that goes taut: in the plane between two samples of one time
-        lossless = apart if is_planar(motion) else apart & ~_goes_taut(motion)
+        lossless = apart if is_planar(motion) else apart & ~_goes_slack(motion)
     lost = np.where(lossless, -change, -np.inf).max(initial=-np.inf)
     if lost > allowed:
         k = int(np.argmax(np.where(lossless, -change, -np.inf)))
@@ -155,14 +155,14 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
         yield "energy lost", message, ()
 
 
-def _goes_taut(motion: Motion) -> Flags:
-    """(S - 1,) whether a rope is slack at the first of two samples, and not at the second."""
+def _goes_slack(motion: Motion) -> Flags:
+    """(S - 1,) whether a rope is slack at one of two samples, or both: it may go taut, and slack again, between them."""
     found = np.zeros(len(motion.time) - 1, bool)
     for joint in motion.scene.joints:
         if joint.kind == "rope":
             far = np.linalg.norm(motion.point(joint.a, joint.anchor_a) - motion.point(joint.b, joint.anchor_b), axis=1)
             slack = far < (1.0 - TAUT) * joint.length
-            found |= slack[:-1] & ~slack[1:]
+            found |= slack[:-1] | slack[1:]
     return found
 
 
