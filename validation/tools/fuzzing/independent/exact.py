@@ -156,7 +156,7 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
 
 
 def _goes_slack(motion: Motion) -> Flags:
-    """(S - 1,) whether a rope is slack at one of two samples, or both: it may go taut, and slack again, between them."""
+    """(S - 1,) whether a rope is slack at one of two samples, or both: it may go taut, and slack again, in between."""
     found = np.zeros(len(motion.time) - 1, bool)
     for joint in motion.scene.joints:
         if joint.kind == "rope":
