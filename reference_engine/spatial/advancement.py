@@ -192,7 +192,7 @@ def contact_of(run, p, passed_over):
     candidate of a vertex on a face; IDLE, if other features are at gap 0 and no force keeps them so. What is at gap 0
     and neither closes nor opens is passed over from now on."""
     model, work, size = run.model, run.work, run.scale[0]
-    if is_far(run, p) > 0.0:
+    if is_far(run, p) > 10.0 * CLOSED * size:
         return APART
     on_face, guarded, idle = APART, False, False
     for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
