@@ -7,11 +7,11 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.geometry import core_gap, spatial_shapes
 from reference_engine.geometry import layout as col
 from reference_engine.geometry.epa import depth, search_work
-from reference_engine.geometry.gjk import APART, CONTACT_TOLERANCE, FAR, separation
+from reference_engine.geometry.gjk import APART, FAR, separation
 from reference_engine.geometry.proximities import Proximities, all_rows, candidate_pairs, proximities_of
 from reference_engine.geometry.spatial_shapes import BOX, CAPSULE, CYLINDER, SPHERE, SpatialShapes
 from reference_engine.geometry.support import exchange, from_origin, pose_bodies, posed_shapes, write_from_p
-from reference_engine.vectors import along, dot, minus, opposite, plus, row, set_three, three
+from reference_engine.vectors import along, dot, length, minus, opposite, plus, row, set_three, three
 
 CERTIFIED = 1e-9  # of the distance: a wider bracket is looked into
 
@@ -47,10 +47,11 @@ def searched(posed, p, q, d, cutoff, work, found):
             found[col.UNCERTAINTY] = max(0.0, found[col.GAP] - gap)
             set_three(found, col.NORMAL, n)
     elif not on_face:  # parted along the normal, the points are the nearest ones
-        if gap > 0.0:  # their distance is that of points as near as makes no difference, too
-            uncertainty = min(uncertainty, gap + CONTACT_TOLERANCE * extent)
         shift = 1e-2 * extent - gap
         if separation(posed, p, q, along(d, shift, n), np.inf, points, weight, found) == APART:
+            if gap > 0.0:  # these points are not further apart, moved back
+                between = along(minus(three(found, col.ON_Q), three(found, col.ON_P)), -shift, n)
+                uncertainty = min(uncertainty, max(0.0, length(between) - gap))
             write_from_p(found, gap, n, three(found, col.ON_P), uncertainty)
     return found[col.GAP] < cutoff
 

@@ -30,7 +30,7 @@ from validation.tools.fuzzing.independent.motion import Motion, in_space, is_pla
 OPERATIONS = 512
 EPSILON = 2.0**-52
 APART, INSIDE = 1e-9, 1e-5  # of the size: of gaps and depths that are searched for
-SWEPT = ("sphere", "capsule")  # a point or a segment with a radius
+SWEPT = {"sphere", "capsule"}  # a point or a segment with a radius
 PLANES = ("half-plane", "half-space")
 FLAT = 4e-12
 ON_BODIES = 1e-8  # of the size: of points that are searched for
@@ -120,8 +120,8 @@ def _tolerance(motion: Motion, a: int, b: int, rows: Rows, fine: Array) -> Array
     if is_planar(motion) or b >= len(motion.radius):
         return fine + FLAT * np.maximum(rows.gap, 0.0)
     size = motion.radius[a] + motion.radius[b]
-    of_a, of_b = (cast(Any, motion.scene.bodies[i].shape) for i in (a, b))
-    if of_a.kind in SWEPT and of_b.kind in SWEPT:  # the normal is along what joins their cores
+    if _kinds(motion, a, b) <= SWEPT:  # the normal is along what joins their cores
+        of_a, of_b = (cast(Any, motion.scene.bodies[i].shape) for i in (a, b))
         between = np.maximum(rows.gap + of_a.radius + of_b.radius, EPSILON * size)
         return fine * (1.0 + size / OPERATIONS / between)
     off_normal = 4.0 * (fine + rows.uncertainty) * size / np.maximum(rows.gap, INSIDE * size)
@@ -147,7 +147,7 @@ def _is_closed(motion: Motion, a: int, b: int) -> bool:
     if is_planar(motion) or b >= len(motion.scene.bodies):
         return True
     kinds = _kinds(motion, a, b)
-    return kinds <= {"sphere", "capsule"} or kinds in ({"sphere", "box"}, {"sphere", "cylinder"}, {"box"})
+    return kinds <= SWEPT or kinds in ({"sphere", "box"}, {"sphere", "cylinder"}, {"box"})
 
 
 def _checks_of_values(motion: Motion, a: int, b: int, rows: Rows, fine: Array) -> Iterator[tuple[str, Array]]:
