@@ -39,12 +39,15 @@ class ConeSolution:
 
 
 def solve_cones(
-    problem: ConeProblem, *, method: Method = "default", tolerance: float = 1e-10, start: Array | None = None
-) -> ConeSolution:
+    problem: ConeProblem, *, method: Method = "default", tolerance: float = 1e-10, enough: float = 0.0,
+    start: Array | None = None,
+) -> ConeSolution:  # fmt: skip
     """Impulses that meet Coulomb's law at every contact to `tolerance` of problem.scale, whichever way.
 
     Default: sweeps of Gauss-Seidel from `start` and Newton's method by turns, then sweeps while they help; where
     that does not end, the interior point method and Newton's again; of small pyramids Lemke's; at last many sweeps.
+    `enough`: what is taken, too, where those came no nearer; redundant contacts at the edges of their cones, at rest,
+    are such: Newton's method converges slowly there. Before the many sweeps, which would not help.
     Raises ContactForceError, with the residual, if none of them gets there; ValueError for an unknown method.
     """
     begin = np.zeros_like(problem.b) if start is None else np.array(start, np.float64)
@@ -65,18 +68,18 @@ def solve_cones(
         raise ValueError(f"method: {method!r}; {', '.join(plan)}")
     ran, least = [], np.inf
     for attempt in plan[method]:
+        if least <= (enough if attempt is patiently else tolerance):
+            break
         name, impulse, residual, iterations = attempt(problem, begin, tolerance)
         if not name:
             continue
         ran.append(name)
-        if residual <= tolerance:
-            return ConeSolution(
-                impulse=impulse, speed=problem.speeds(impulse), residual=residual, method=" + ".join(ran),
-                iterations=iterations,
-            )  # fmt: skip
         if residual < least:
-            least = residual
-            begin = impulse
+            begin, least, last = impulse, residual, iterations
+    if least <= max(tolerance, enough):
+        return ConeSolution(
+            impulse=begin, speed=problem.speeds(begin), residual=least, method=" + ".join(ran), iterations=last
+        )
     raise ContactForceError(
         f"{len(problem.b)} contacts: {', '.join(ran)} ended with a residual of {least:.3g}; allowed: {tolerance:.3g}",
         residual=least,

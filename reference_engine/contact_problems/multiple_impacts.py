@@ -195,7 +195,8 @@ def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
     W[alone, alone] = K[rows[alone], rows[alone]]
     problem = ConeProblem(sparse.csr_array(W), b, np.append(mu, mu[based]))
     try:
-        found = solve_cones(problem, tolerance=ACCURACY * scale / problem.scale)
+        unit = scale / problem.scale
+        found = solve_cones(problem, tolerance=ACCURACY * unit, enough=ROUGHLY * unit)
     except ContactForceError as error:
         raise ImpactError(wedged(W, problem) or str(error)) from error
     impulse = np.roll(found.impulse, -1, axis=1)

@@ -38,6 +38,7 @@ FORCELESS = 1e-9  # of the largest force: no force
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
 FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
 CONVERGED = 1e-14  # of the largest acceleration
+NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
 MANY = 200  # steps and events that may not take next to no time
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
@@ -277,27 +278,31 @@ class BodiesInContact:
 
     def _seek_forces(self, time: float, frames: Frames, friction: Array, slides: Array, force: Array) -> None:
         """Into force (n, 3), island by island."""
-        for island in self._islands(self.contacts) if self.contacts else []:
+        linked = self._islands([*self.contacts, *self.joints]) if self.contacts else []
+        for island in ([k for k in of if k < frames.n] for of in linked):
+            if not island:
+                continue
             rows = (3 * np.array(island)[:, None] + np.arange(3)).ravel()
             A, b, mu, way = frames.A[np.ix_(rows, rows)], frames.b[island], friction[island], slides[island]
             found, off = np.zeros((len(island), 3)), math.inf
+            scale = max(float(np.abs(b).max()), NOTHING * norm(self.model.gravity))
             for sweeps in (FEW_SWEEPS, SWEEPS):
                 _, off, jammed = seek_forces(A, b, mu, way, found, sweeps, CONVERGED)
                 if jammed >= 0:
                     self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
-                if off > CONVERGED * float(np.abs(b).max()):
+                if off > CONVERGED * scale:
                     refined, swept = found.copy(), off
                     m = len(rows)
                     scratch = np.zeros((m, m + 1)), np.zeros((4, m)), np.zeros((m, 2), np.int64)
                     _, off = refine_forces(A, b, mu, way, refined, *scratch)
-                    if off <= OFF * float(np.abs(b).max()):
+                    if off <= OFF * scale:
                         found = refined
                         break
                     off = swept
-            if off > OFF * float(np.abs(b).max()) and not way.any():
+            if off > OFF * scale and not way.any():
                 with suppress(ContactForceError):
                     found, off = solve_cones(ConeProblem(sparse.csr_array(A), b, mu), tolerance=OFF).impulse, 0.0
-            if off > OFF * float(np.abs(b).max()):
+            if off > OFF * scale:
                 reason = f"contact forces are off by {off:.3g} m/s^2 after {SWEEPS} sweeps and Newton's method"
                 raise UnresolvedContact(reason, time=time, bodies=self._names(self.contacts[island[0]]), gap=0.0)
             force[island] = found

@@ -3,12 +3,13 @@
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.dense import mul, pinv
+from reference_engine.dense import mul, svd
 from reference_engine.rotation import matrices, tangents
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import survey_entry
 from reference_engine.spatial.layout import Run
 
+DEPENDS = 1e-6  # of the greatest: singular values of the rows of joints that are none
 GIVES = 1e-12  # of the inverse mass without joints: what is left of it at least
 IMMOBILE = 1e-10  # of the inverse mass along a normal without joints: what is none with them
 
@@ -48,30 +49,31 @@ class Frames:
             for c, d, e in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
                 J[every, :, i, 3 + c] += sign * (r[:, d, None] * Q[:, :, e] - r[:, e, None] * Q[:, :, d])
         R = matrices(y.reshape(bodies, -1)[:, col.Q : col.V])
-        mobility = np.zeros((bodies, 6, 6))
-        mobility[:, :3, :3] = model.inverse_mass[:, None, None] * np.eye(3)
-        mobility[:, 3:, 3:] = np.einsum("bij,bj,bkj->bik", R, model.inverse_inertia, R)
-        self.column = np.einsum("bpq,aibq->aibp", mobility, J)
-        A = np.einsum("aibp,cjbp->aicj", J, self.column).reshape(3 * len(candidates), 3 * len(candidates))
+        half = np.zeros((bodies, 6, 6))  # with its transpose, the inverse masses
+        half[:, :3, :3] = np.sqrt(model.inverse_mass)[:, None, None] * np.eye(3)
+        half[:, 3:, 3:] = R * np.sqrt(model.inverse_inertia)[:, None, :]
+        L = np.einsum("bpq,aibp->aibq", half, J).reshape(3 * len(candidates), 6 * bodies)
         self.u = np.einsum("aij,aj->ai", self.Q[:n], u[:n])
         b = np.einsum("aij,aj->ai", self.Q, free)
         b[:n, 0] += np.einsum("ai,ai->a", rows[:n, col.RATE_N : col.INSIDE], u[:n])
         m = 3 * n
-        self._by_joints = np.zeros((3 * len(joints), m))
-        self._own = np.zeros(0)
-        whole = A.diagonal()[:m].copy()
+        L, joined = L[:m], L[m:]
+        whole = np.einsum("ik,ik->i", L, L)
         if joints:
-            inner = pinv(A[m:, m:], rcond=1e-12)
-            self._by_joints = -mul(inner, A[m:, :m])
-            self._own = -mul(inner, b[n:].ravel())
-            b = b[:n] + mul(A[:m, m:], self._own).reshape(n, 3)
-            A = A[:m, :m] + mul(A[:m, m:], self._by_joints)
+            # What the joints leave: L (1 - P), P onto their rows; its square has no negative eigenvalue.
+            U, size, across = svd(joined)
+            own = size > DEPENDS * size.max(initial=0.0)
+            U, size, across = U[:, own], size[own], across[own]
+            b = b[:n] - mul(mul(L, across.T), mul(U.T, b[n:].ravel()) / size).reshape(n, 3)
+            for _ in range(2):
+                L = L - mul(mul(L, across.T), across)
+        A = mul(L, L.T)
+        self._column = np.einsum("bpq,abq->abp", half, L.reshape(m, bodies, 6))
         self.A, self.b, self.n = A, b[:n], n
         self.immobile = A.diagonal()[::3] <= IMMOBILE * whole[::3]  # by joints: no force there moves anything
         A[np.diag_indices(m)] = np.maximum(A.diagonal(), GIVES * whole)
 
     def give(self, run: Run, y: Array, impulse: Array) -> None:
         """Impulses (n, 3) along the frames, with those of joints, change the velocities."""
-        every = np.concatenate([impulse.ravel(), mul(self._by_joints, impulse.ravel())]).reshape(-1, 3)
-        change = np.einsum("ai,aibp->bp", every, self.column)
+        change = np.einsum("a,abp->bp", impulse.ravel(), self._column)
         y.reshape(len(change), -1)[:, col.V :] += change

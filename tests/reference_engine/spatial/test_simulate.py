@@ -177,6 +177,49 @@ def test_a_hinged_ball_swings_into_a_wall_by_the_inertia_about_its_joint() -> No
     assert np.linalg.norm(motion.velocity[-1, 0]) == pytest.approx(0.8, abs=1e-12)
 
 
+@pytest.mark.parametrize(("share", "stands"), [(1.02, True), (0.98, False)])
+def test_two_legs_joined_at_the_top_stand_if_friction_bears_their_thrust(share: float, stands: bool) -> None:
+    """Moments about the joint: the thrust is H = N x_c / z, x_c across to a leg's centre, z down to its foot."""
+    length, radius, tilt, mass = 0.5, 0.05, 0.4, 1.0
+    sine, cosine = math.sin(tilt), math.cos(tilt)
+    inertia = (mass * length**2 / 12.0,) * 2 + (mass * radius**2 / 2.0,)
+    needed = 0.5 * length * sine / (length * cosine + radius)
+    legs = [
+        SpatialBody(
+            shape=Capsule(radius, length / 2), mass=mass, inertia=inertia,
+            position=(side * 0.5 * length * sine, 0.0, radius + 0.5 * length * cosine),
+            orientation=(math.cos(tilt / 2), 0.0, -side * math.sin(tilt / 2), 0.0),
+        )
+        for side in (1.0, -1.0)
+    ]  # fmt: skip
+    top = BallJoint(body=0, anchor=(0.0, 0.0, length / 2), other=1, other_anchor=(0.0, 0.0, length / 2))
+    pairs = {(0, 1): None, (0, 2): (share * needed, 0.0), (1, 2): (share * needed, 0.0)}
+    world = SpatialWorld(bodies=(*legs, FLOOR), joints=(top,), pairs=pairs)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.2, 5))
+    moved = np.abs(motion.position[-1] - motion.position[0]).max()
+    assert moved < 1e-12 if stands else moved > 1e-3
+
+
+def test_a_light_body_between_heavy_legs_bounces_and_keeps_energy() -> None:
+    """What hinges leave of its inverse mass is a millionth of its own, and no less than nothing."""
+    tilted = (math.cos(0.2), math.sin(0.2), 0.0, 0.0)
+    R, centre = matrices(np.array([tilted]))[0], np.array((0.0, 0.0, 0.5))
+    legs, hinges = [], []
+    for k, x in enumerate((0.1, -0.1)):
+        at = centre + R @ np.array((x, 0.0, -0.25))
+        leg = {"shape": Capsule(0.03, 0.15), "mass": 30.0, "inertia": (0.4, 0.4, 0.02)}
+        legs.append(SpatialBody(position=tuple(at), orientation=tilted, **leg))
+        hinges += [
+            BallJoint(body=0, anchor=(x, y, -0.05), other=1 + k, other_anchor=(0.0, y, 0.2)) for y in (-0.5, 0.5)
+        ]
+    body = block((0.3, 0.1, 0.1), 1e-4, position=tuple(centre), orientation=tilted)
+    apart = {(0, 1): None, (0, 2): None, (1, 2): None}
+    world = SpatialWorld(bodies=(body, *legs, FLOOR), joints=tuple(hinges), restitution=1.0, pairs=apart)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.4, 5))
+    assert len(motion.events) >= 2
+    np.testing.assert_allclose(energy(world, motion), energy(world, motion)[0], rtol=1e-12)
+
+
 @pytest.mark.parametrize("seed", [0, 3, 8, 11])
 def test_a_dropped_box_comes_to_rest_on_a_face_and_never_gains_energy(seed: int) -> None:
     random = np.random.default_rng(seed)
