@@ -237,6 +237,7 @@ def rebuild(run):
         closing = closing_speed(model, work, y, k)
         contact_set.member[k] = 1 if now else 0
         if now:
+            run.loop.counters[col.ONSET] = 1
             law = model.law
             approach = max(0.0, closing)
             contact_set.onset[k, col.APPROACH] = approach

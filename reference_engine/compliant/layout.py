@@ -11,6 +11,7 @@ import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import Structure, of_shape
+from reference_engine.compliant.joint_rows import JointRows, JointWork, pack_joints
 from reference_engine.compliant.world import CompliantWorld
 from reference_engine.dense import mul, norm
 from reference_engine.errors import CompliantError
@@ -28,13 +29,13 @@ STIFFNESS, FRICTION, ROLLING, V_SMALL, W_SMALL, RESTITUTION, MOST_DAMPING = rang
 APPROACH, DAMPING, COEFFICIENT = range(3)  # touch[:, ...]
 # Columns of LoopState.now after those of all loops: J that jumps of a normal have brought
 JUMPED, NOW = range(4, 6)
-# and of LoopState.counters: steps refused, rows of logs, steps tried and refused when last looked at
-REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED, COUNTERS = range(5, 12)
+# and of LoopState.counters: steps refused, rows of logs, steps tried and refused at the last look; 1: a contact begins
+REFUSED, EVENTS, SAMPLES, CONTACTS, WAS_TRIED, WAS_REFUSED, ONSET, COUNTERS = range(5, 13)
 BEFORE, AFTER = range(2)  # Work.bracket
 DISTANCE, DIRECTION = range(2)  # first columns of Work.found and ContactSet.seen: m; of three, the normal
 KINDS = ("contact", "separation", "jump")
 MADE, BROKEN, JUMP = range(3)
-STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS = range(3, 8)  # what the loop says besides GOES_ON, DONE and FULL
+STUCK, ONE_CENTRE, TOO_MANY, CRAWLS, STANDS, OPEN = range(3, 9)  # what the loop says besides GOES_ON, DONE and FULL
 WHOLE = -1  # for a corner: whole bodies
 # Columns of Log.contact and of Log.event, m but for the normal; then of a contact N and N m,
 POINT, NORMAL, GAP, FORCE, TORQUE, CONTACT_COLUMNS = 0, 3, 6, 7, 10, 13
@@ -58,6 +59,7 @@ class Model(Structure):
     corner: Indices  # (P,) row of corners, or WHOLE
     corners: Array  # (C, 4) see geometry.spatial_shapes.corners_and_rims
     law: Array  # (P, 7)
+    joints: JointRows
     inside: Array  # (B,) m, radius of a ball about the centre that is inside; infinite of a half-space
     hysteresis: float  # m
 
@@ -74,6 +76,7 @@ class Work(Structure):
     """Scratch; n numbers in a state."""
 
     mpr: MprWork
+    joints: JointWork
     position: Array = of_shape("B", 3)
     orientation: Array = of_shape("B", 4)
     spin: Array = of_shape("B", 3)  # rad/s
@@ -98,6 +101,7 @@ class Log(Structure):
     grid: Array = of_shape("S")  # s
     state: Array = of_shape("S", "n")
     energies: Array = of_shape("S", 2)  # J: elastic energy, and what jumps have brought
+    reaction: Array = of_shape("S", "R")  # N, N m: of the rows of joints
     event_ids: Indices = of_shape("E", 2)  # kind, candidate
     event: Array = of_shape("E", EVENT_COLUMNS)
     contact_ids: Indices = of_shape("N", 2)  # sample, candidate
@@ -136,9 +140,10 @@ def pack(world: CompliantWorld, hysteresis: float) -> Model:
     corners = [corners_and_rims(body.shape) for body in bodies]
     first = np.cumsum([0, *(len(rows) for rows in corners)])
     pairs, candidates, laws = [], [], []
+    joined = {frozenset((joint.first, joint.second)) for joint in world.joints}
     for i in range(len(bodies)):
         for j in range(i + 1, len(bodies)):
-            if fixed[i] and fixed[j]:
+            if (fixed[i] and fixed[j]) or frozenset((i, j)) in joined:
                 continue
             p, q = (j, i) if shapes.kind[i] == HALF_SPACE else (i, j)
             rows = range(first[p], first[p + 1]) if shapes.kind[q] == HALF_SPACE and len(corners[p]) else (WHOLE,)
@@ -159,6 +164,7 @@ def pack(world: CompliantWorld, hysteresis: float) -> Model:
         corner=np.array(candidates, np.int64),
         corners=np.concatenate(corners),
         law=np.array(laws, np.float64).reshape(-1, 7),
+        joints=pack_joints(world),
         inside=np.array([math.inf if k == HALF_SPACE else inner_radius(shapes, i) for i, k in enumerate(shapes.kind)]),
         hysteresis=hysteresis,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The equations of motion, with the pairs in contact frozen.
+"""The equations of motion, with the pairs in contact frozen and joints held by accelerations.
 
 Angular momentum is the state, so no gyroscopic term is needed: L' = torque, spin = R I^-1 R^T L, q' = (0, spin) q / 2.
 The last rate is the power that contacts take out: with the kinetic, the elastic and gravity's energy its integral is
@@ -9,14 +9,15 @@ direction of the normal (geometry/mpr.py goes uphill until it is), so turning th
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.compliant import contacts
+from reference_engine.compliant import contacts, joints
 from reference_engine.compliant import layout as col
 from reference_engine.dop853 import steps_of
-from reference_engine.geometry.spatial_shapes import HALF_SPACE
+from reference_engine.geometry.spatial_shapes import HALF_SPACE, SPHERE
 from reference_engine.vectors import along, cross, dot, length, minus, plus, row, set_three, three, times
 
 EPSILON = 2.0**-52
 ROUNDED = 32.0  # a dozen roundings make up the gap of a turned corner; the weights of the error have the norm 2.2
+ROUNDED_CENTRES = 4.0  # the same of a gap that follows from centres alone
 
 
 @kernel
@@ -44,6 +45,9 @@ def rate(run, time, y, out):
                 out[last] = np.nan
                 return
             add_contact(model, contact_set, work, y, k, out)
+    if model.joints.kind.shape[0] > 0:
+        joints.constrain(model, work, y, out)
+        joints.spread_blur(model, work)
 
 
 @kernel
@@ -72,7 +76,9 @@ def force_blur(model, work, k):
         extent += length(row(posed.centre, i))
         extent += posed.bounding_radius[i] if posed.kind[i] != HALF_SPACE else length(row(posed.plane_point, i))
     depth = max(0.0, -work.found[col.DISTANCE])
-    return ROUNDED * EPSILON * extent * 1.5 * model.law[k, col.STIFFNESS] * np.sqrt(depth)
+    of_centres = posed.kind[model.pair[k, 0]] == SPHERE and posed.kind[model.pair[k, 1]] in (SPHERE, HALF_SPACE)
+    rounded = ROUNDED_CENTRES if of_centres else ROUNDED
+    return rounded * EPSILON * extent * 1.5 * model.law[k, col.STIFFNESS] * np.sqrt(depth)
 
 
 @kernel
@@ -90,6 +96,11 @@ def add_contact(model, contact_set, work, y, k, out):
         i, sign = (p, -1.0) if side == 0 else (q, 1.0)
         at = col.STATE_SIZE * i
         moment = plus(cross(arms[side], force), torque)
+        island = model.joints.island[i]
+        if island >= 0 and length(force) > 0.0:
+            lever = length(moment) / length(force)
+            share = blur * blur * (1.0 / model.mass[i] + lever * lever / model.greatest[i])
+            work.joints.blurred[island] += share
         for c in range(3):
             linear, angular = at + col.V + c, at + col.SPIN + c
             work.blurred[linear] = max(work.blurred[linear], blur / model.mass[i])
@@ -114,7 +125,7 @@ attempt_frozen, complete_frozen = steps_of(rate, allowed)
 def attempt(run, h):
     """One step of DOP853 from loop.y to work.end, with its dense output; returns the error in units of the tolerance;
 
-    infinite where the step cannot be made.
+    infinite where the step cannot be made. At the end joints are closed; in the dense output to the tolerance.
     """
     work, y = run.work, run.loop.y
     for c in range(y.shape[0]):
@@ -123,4 +134,6 @@ def attempt(run, h):
     error = attempt_frozen(run, work, work.components, 0.0, y, h, work.end)
     if error <= 1.0:
         complete_frozen(run, work, work.components, 0.0, y, h, work.end)
+        if run.model.joints.kind.shape[0] > 0:
+            joints.close(run.model, work, work.end)
     return error

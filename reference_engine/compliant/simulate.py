@@ -1,5 +1,6 @@
 """The way in: the motion of a world of compliant bodies."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,6 +10,8 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.compliant import layout as col
 from reference_engine.compliant.event_loop import advance
+from reference_engine.compliant.joint_rows import JointWork
+from reference_engine.compliant.joints import CLOSED
 from reference_engine.compliant.layout import Arrays, ContactSet, Log, LoopState, Rule, Work, pack, start_state
 from reference_engine.compliant.world import CompliantWorld, is_number
 from reference_engine.dense import mul
@@ -16,10 +19,12 @@ from reference_engine.elementary import squared
 from reference_engine.errors import CompliantError
 from reference_engine.events import doubled
 from reference_engine.geometry.mpr import mpr_work
-from reference_engine.geometry.spatial_shapes import corners_and_rims
+from reference_engine.geometry.spatial_shapes import corners_and_rims, spatial_shapes
+from reference_engine.geometry.support import posed_shapes
 from reference_engine.rotation import matrices
 
 FINEST_TOLERANCE = 1e-15
+SAFETY = 0.5  # of the accuracy asked for: what an estimate may be
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +108,10 @@ class CompliantMotion:
     contacts: CompliantContacts
     first_contact: Indices  # (S + 1,)
     events: ContactEvents
+    reaction: Array  # (S, R) N, N m: of the rows of joints; of a Coupling those of its points first, then of its turns
+    row_joint: Indices  # (R,) which joint a row is of
     steps: int  # accepted by the integrator
+    error_estimate: float | None = None  # m, of any point of any body in any sample; None where it was not asked for
 
     @property
     def imbalance(self) -> Array:
@@ -113,29 +121,72 @@ class CompliantMotion:
 
 
 def simulate_compliant(
-    world: CompliantWorld, times: ArrayLike, settings: CompliantSettings | None = None
+    world: CompliantWorld,
+    times: ArrayLike,
+    settings: CompliantSettings | None = None,
+    *,
+    estimate_error: bool = False,
+    accuracy: float | None = None,
 ) -> CompliantMotion:
     """The motion, sampled at given times [s], ascending from 0; exact to the tolerance, whatever the samples are.
+
+    `estimate_error`: run once more, at a tenth of the tolerance; the greatest difference between the two of any point
+    of any body estimates the error of this run. `accuracy` [m]: runs at tolerances of this and a tenth, a hundredth
+    ... of it, until so estimated the error is at most that; `settings.tolerance` is not used.
 
     Steps are those of DOP853, as long as the tolerance allows; every change of the contact set ends one. See
     contacts.py for the contact law, event_loop.py for how events are found.
 
-    Raises CompliantError for a world that cannot be simulated (a pair of materials without a law, two flat bodies
-    without a radius of contact) or a motion that cannot go on (two bodies get one centre; too many events or steps,
-    as where a body lies flat on a flat one: but for half-spaces this law has one point of contact a pair).
+    Raises CompliantError for an accuracy that round-off hides, a world that cannot be simulated (a pair of materials
+    without a law, two flat bodies without a radius of contact) or a motion that cannot go on (two bodies get one
+    centre; too many events or steps, as where a body lies flat on a flat one: but for half-spaces this law has one
+    point of contact a pair).
     """
     settings, grid = settings or CompliantSettings(), np.array(times, np.float64)
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) <= 0.0).any():
         raise CompliantError("times: finite and ascending from 0")
+    if accuracy is not None:
+        if not (is_number(accuracy) and 0.0 < accuracy < math.inf):
+            raise CompliantError(f"accuracy: {accuracy!r} m; above 0 and finite")
+        settings = replace(settings, tolerance=min(1e-3, max(10.0 * FINEST_TOLERANCE, float(accuracy))))
+    elif not estimate_error:
+        return run_of(world, grid, settings)
+    aim = math.inf if accuracy is None else SAFETY * accuracy
+    coarse, motion, estimate = None, run_of(world, grid, settings), math.nan
+    while coarse is None or estimate > aim:
+        finer = settings.tolerance / 10.0
+        if finer < FINEST_TOLERANCE:
+            least = f"{10.0 * FINEST_TOLERANCE:g}"
+            if accuracy is None:
+                raise CompliantError(f"tolerance: {settings.tolerance!r}; at least {least} with estimate_error")
+            raise CompliantError(f"accuracy: {accuracy!r} m; at the tolerance {least} it is still {estimate:.1e} m")
+        settings = replace(settings, tolerance=finer)
+        coarse, motion = motion, run_of(world, grid, settings)
+        estimate = difference(world, coarse, motion)
+    return replace(coarse, error_estimate=estimate)
+
+
+def difference(world: CompliantWorld, one: CompliantMotion, other: CompliantMotion) -> float:
+    """m: the greatest distance that any point of a body has in one motion from where it is in the other."""
+    moving = [i for i, body in enumerate(world.bodies) if not body.fixed]
+    shapes = spatial_shapes([world.bodies[i].shape for i in moving], [False] * len(moving))
+    radius = posed_shapes(shapes).bounding_radius
+    apart = one.position[:, moving] - other.position[:, moving]
+    p, q = one.orientation[:, moving], other.orientation[:, moving]
+    turned = 2.0 * np.minimum(np.sqrt(squared(p - q).sum(axis=2)), np.sqrt(squared(p + q).sum(axis=2)))
+    return float((np.sqrt(squared(apart).sum(axis=2)) + radius * turned).max(initial=0.0))
+
+
+def run_of(world: CompliantWorld, grid: Array, settings: CompliantSettings) -> CompliantMotion:
     model = pack(world, settings.hysteresis)
     y, candidates = start_state(world, model), len(model.pair)
-    sizes = {"B": len(world.bodies), "P": candidates, "n": len(y), "S": len(grid)}
+    sizes = {"B": len(world.bodies), "P": candidates, "n": len(y), "S": len(grid), "R": len(model.joints.kind)}
     rows = {"E": 64 + 4 * candidates, "N": 64 + 4 * candidates}
     run = Arrays(
         model=model,
         rule=Rule(tolerance=settings.tolerance, floor=settings.floor, most_steps=settings.max_steps),
         contact_set=zeros(ContactSet, sizes),
-        work=zeros(Work, sizes, mpr=mpr_work(), components=np.arange(len(y))),
+        work=zeros(Work, sizes, mpr=mpr_work(), joints=zeros(JointWork, sizes), components=np.arange(len(y))),
         loop=zeros(LoopState, sizes, y=y),
         log=zeros(Log, sizes | rows, grid=grid),
     )
@@ -143,7 +194,7 @@ def simulate_compliant(
     while (end := advance(run)) == col.FULL:
         if run.loop.counters[col.EVENTS] >= settings.max_events:
             raise CompliantError(f"max_events: more than {settings.max_events} by {run.loop.now[col.TIME]:g} s")
-        run = replace(run, log=doubled(run.log, "grid", "state", "energies"))
+        run = replace(run, log=doubled(run.log, "grid", "state", "energies", "reaction"))
     if end != col.DONE:
         raise CompliantError(why_not(end, world, settings, run))
     return motion_of(world, run)
@@ -161,6 +212,13 @@ def why_not(end: int, world: CompliantWorld, settings: CompliantSettings, run: A
         case col.STANDS:
             level = " and ".join(named[-1])
             return f"{level}: flat on a rim at {time:g} s; this law has one point of contact a rim, and here is none"
+        case col.OPEN:
+            gap, rate = np.abs(run.work.joints.gap), np.abs(run.work.joints.unknown)
+            row = int(np.argmax(np.maximum(gap, rate)))
+            return (
+                f"joints[{run.model.joints.joint[row]}]: open at the start by {gap[row]:.3g} m, or of unit vectors, "
+                f"at {rate[row]:.3g} a second; at most {CLOSED:g} of each"
+            )
         case col.TOO_MANY:
             return f"max_steps: more than {settings.max_steps} by {time:g} s, with contacts {named}"
         case col.CRAWLS:
@@ -210,6 +268,7 @@ def motion_of(world: CompliantWorld, run: Arrays) -> CompliantMotion:
             approach=f[:, col.CLOSING].copy(), restitution=f[:, col.NOMINAL].copy(),
             damping=f[:, col.DAMPED].copy(), jumped=f[:, col.ENERGY].copy(),
         ),
+        reaction=log.reaction.copy(), row_joint=model.joints.joint.copy(),
         steps=int(loop.counters[col.STEPS]),
     )  # fmt: skip
 

@@ -11,7 +11,7 @@ from scipy.spatial import QhullError
 
 from reference_engine.array_types import Array
 from reference_engine.elementary import power, squared
-from reference_engine.errors import CompliantError
+from reference_engine.errors import CompliantError, MechanismError
 from reference_engine.geometry import mass_properties
 from reference_engine.geometry.spatial_shapes import (
     Box,
@@ -25,6 +25,7 @@ from reference_engine.geometry.spatial_shapes import (
     check_thickness,
     spatial_shapes,
 )
+from reference_engine.multibody.joints import Coupling, Distance, check_axes
 
 Vector = tuple[float, float, float]
 INERTIA_TOLERANCE = 1e-12  # of moments of inertia
@@ -219,13 +220,18 @@ class CompliantBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompliantWorld:
-    """Bodies, what holds between their materials, gravity.
+    """Bodies, what holds between their materials, joints, gravity.
+
+    A joint couples two bodies, by their numbers, or with -1 one body to the world; its points and axes are in the
+    frames of the bodies. Two bodies that a joint couples pass through one another. The start must have closed joints,
+    and velocities that keep them closed.
 
     `most_damping` bounds the damping coefficient of a contact, which grows without limit as its approach gets slow.
     """
 
     bodies: tuple[CompliantBody, ...]
     materials: Materials
+    joints: tuple[Coupling | Distance, ...] = ()
     gravity: Vector = (0.0, 0.0, -9.81)  # m/s^2
     most_damping: float = 2000.0  # s/m
 
@@ -239,6 +245,29 @@ class CompliantWorld:
             raise CompliantError(f"most_damping: {self.most_damping!r} s/m; above 0 and finite")
         for body in self.bodies:
             self.materials.material(body.material)
+        object.__setattr__(self, "joints", tuple(self.joints))
+        for k, joint in enumerate(self.joints):
+            self._check_joint(f"joints[{k}]", joint)
+
+    def _check_joint(self, path: str, joint: Coupling | Distance) -> None:
+        if not isinstance(joint, Coupling | Distance):
+            raise CompliantError(f"{path}: {joint!r}; a Coupling or a Distance")
+        ends = joint.first, joint.second
+        if max(ends) >= len(self.bodies):
+            raise CompliantError(f"{path}: body {max(ends)}; -1, the world, to {len(self.bodies) - 1}")
+        if all(i < 0 or self.bodies[i].fixed for i in ends):
+            raise CompliantError(f"{path}: neither of bodies {ends[0]} and {ends[1]} can move; one must")
+        if getattr(joint, "one_sided", False) or getattr(joint, "rope", False):
+            raise CompliantError(f"{path}: one-sided; beside elastic contact joints hold from both sides")
+        for name in ("first_point", "second_point", "axis", "turn_axis", "second_axis"):
+            value = getattr(joint, name, None)
+            if value is not None and len(value) != 3:
+                raise CompliantError(f"{path}.{name}: {value.tolist()}; three numbers")
+        if isinstance(joint, Coupling):
+            try:
+                check_axes(path, joint, planar=False)
+            except MechanismError as error:
+                raise CompliantError(str(error)) from None
 
     def body_name(self, index: int) -> str:
         return self.bodies[index].name or f"bodies[{index}]"

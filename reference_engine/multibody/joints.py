@@ -78,6 +78,22 @@ def check_bounce(what: str, one_sided: bool, restitution: float) -> None:
         raise MechanismError(f"{what}: restitution {restitution!r} is for what closes from one side alone")
 
 
+def check_axes(path: str, joint: Coupling, *, planar: bool) -> None:
+    """Raises MechanismError where an axis that the freedoms need is not given, or one-sided is what cannot be."""
+    if joint.linear in ((1,) if planar else (1, 2)) and joint.axis is None:
+        raise MechanismError(f"{path}.axis: none is given; a joint of linear {joint.linear} needs one")
+    if not planar and joint.angular in (1, 2) and joint.turn_axis is None and joint.axis is None:
+        raise MechanismError(f"{path}.turn_axis: none is given; a joint of angular {joint.angular} needs one")
+    if not planar and joint.angular == 2 and joint.second_axis is None:
+        raise MechanismError(f"{path}.second_axis: none is given; a joint of angular 2 needs one")
+    free = (joint.linear == 1 and joint.angular >= 1) if planar else (joint.linear == 2 and joint.angular == 3)
+    if joint.one_sided and not free:
+        raise MechanismError(
+            f"{path}.one_sided: of linear {joint.linear}, angular {joint.angular}; allowed where one row is held: "
+            f"{'linear 1, angular 1' if planar else 'linear 2, angular 3'}"
+        )
+
+
 def hinge(first: int, second: int, axis: ArrayLike, **points: Any) -> Coupling:
     """Turning about one axis, in space. `points`, here and below: the other fields of `Coupling`."""
     return Coupling(first=first, second=second, linear=0, angular=1, axis=axis, **points)

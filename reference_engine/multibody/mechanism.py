@@ -11,7 +11,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
 from reference_engine.errors import MechanismError
 from reference_engine.multibody.driven import Drive
-from reference_engine.multibody.joints import Coupling, Joint
+from reference_engine.multibody.joints import Coupling, Joint, check_axes
 from reference_engine.multibody.links import GROUND, Link, check_ends, vector
 from reference_engine.multibody.rolling import Rolling
 from reference_engine.multibody.winding import Winding
@@ -117,7 +117,7 @@ class Mechanism:
                     f"{path}: link {i} is a point mass (inertia 0); join it at its centre, free to turn"
                 )
         if isinstance(joint, Coupling):
-            self._check_axes(path, joint)
+            check_axes(path, joint, planar=self.dimension == 2)
 
     def _check_rolling(self, path: str, joint: Rolling) -> None:
         extends = np.any(joint.semi_axes) or np.any(joint.centre)
@@ -126,21 +126,6 @@ class Mechanism:
         sided = [k for k, other in enumerate(self.joints) if getattr(other, "one_sided", getattr(other, "rope", False))]
         if joint.friction is not None and sided:
             raise MechanismError(f"{path}.friction: joints[{sided[0]}] is one-sided; beside friction none may be")
-
-    def _check_axes(self, path: str, joint: Coupling) -> None:
-        planar = self.dimension == 2
-        if joint.linear in ((1,) if planar else (1, 2)) and joint.axis is None:
-            raise MechanismError(f"{path}.axis: none is given; a joint of linear {joint.linear} needs one")
-        if not planar and joint.angular in (1, 2) and joint.turn_axis is None and joint.axis is None:
-            raise MechanismError(f"{path}.turn_axis: none is given; a joint of angular {joint.angular} needs one")
-        if not planar and joint.angular == 2 and joint.second_axis is None:
-            raise MechanismError(f"{path}.second_axis: none is given; a joint of angular 2 needs one")
-        free = (joint.linear == 1 and joint.angular >= 1) if planar else (joint.linear == 2 and joint.angular == 3)
-        if joint.one_sided and not free:
-            raise MechanismError(
-                f"{path}.one_sided: of linear {joint.linear}, angular {joint.angular}; allowed where one row is held: "
-                f"{'linear 1, angular 1' if planar else 'linear 2, angular 3'}"
-            )
 
 
 def size_of(mechanism: Mechanism, position: Array) -> float:

@@ -103,7 +103,7 @@ def test_balls_rebound_alike_whenever_the_last_sample_is(end, speed, size):
     )
     assert list(motion.events.kind) == ["contact", "separation"]
     assert motion.events.approach == pytest.approx(speed * np.array([1.0, -0.4704447793267395]), rel=1e-7)
-    assert_allclose(motion.imbalance, 0.0, atol=1e-10 * motion.kinetic[0])
+    assert_allclose(motion.imbalance, 0.0, atol=3e-10 * motion.kinetic[0])  # light and slow: round-off of the gap
 
 
 def test_a_ball_does_not_pass_through_a_thin_plate_in_a_step_that_is_as_long_as_its_fall():

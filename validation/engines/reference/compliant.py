@@ -8,8 +8,9 @@ import numpy as np
 import reference_engine as library
 from reference_engine.compliant.world import Shape
 from scenarios.geometry import solid
-from scenarios.scene import SpatialScene, features, inertias, spatial_start
+from scenarios.scene import SpatialRope, SpatialScene, features, inertias, spatial_start
 from validation.engines.engine import Setting, Settings
+from validation.engines.reference.mechanisms import couplings_of
 from validation.engines.shared.recorder import Recorder, one_call
 from validation.records.trajectory import Impacts, SpatialTrajectory, Trajectory
 
@@ -34,7 +35,10 @@ KNOWS_NOT = {
     "thrusters": "the reference engine has compliant contact under gravity alone; this scene has thrusters",
     "groups": "the reference engine lets no bodies in space pass through one another, not even those of one group",
 }
-JOINED = "the reference engine has no compliant contact between bodies that joints hold; this scene has joint {!r}"
+KNOWS_NO_JOINT = (
+    "the reference engine has compliant contact beside joints that hold from both sides, passively; not so {!r}"
+)
+BOUND_PAIR = "the reference engine lets bodies that a joint couples pass through one another; not so joint {!r}"
 
 
 def declines(scene: SpatialScene) -> str | None:
@@ -42,8 +46,11 @@ def declines(scene: SpatialScene) -> str | None:
     found = features(scene)
     if reason := next((why for feature, why in KNOWS_NOT.items() if feature in found), None):
         return reason
-    if scene.joints:
-        return JOINED.format(scene.joints[0].name)
+    for joint in scene.joints:
+        if isinstance(joint, SpatialRope) or getattr(joint, "is_driven", False):
+            return KNOWS_NO_JOINT.format(joint.name)
+        if joint.collide and joint.b is not None:
+            return BOUND_PAIR.format(joint.name)
     try:
         library.simulate_compliant(world_of(scene), [0.0])
     except library.CompliantError as error:
@@ -83,6 +90,7 @@ def world_of(scene: SpatialScene) -> library.CompliantWorld:
             },
             pairs={(pair.a, pair.b): library.PairLaw(**pair.model_dump(exclude={"a", "b"})) for pair in given.pairs},
         ),
+        joints=couplings_of(scene),
         gravity=scene.gravity,
         most_damping=given.most_damping,
     )

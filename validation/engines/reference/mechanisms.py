@@ -49,7 +49,6 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
     """Links in the scene's order. Raises MechanismError for what cannot be simulated."""
     starts = [dict(zip(SpatialTrajectory.STATE, parts)) for parts in zip(*spatial_start(scene))]
     inertia = inertias(scene)
-    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
     links = tuple(
         Link(
             **starts[i],
@@ -60,12 +59,17 @@ def mechanism_of(scene: SpatialScene) -> Mechanism:
         )
         for i, body in enumerate(scene.bodies)
     )
-    joints = tuple(
+    return Mechanism(links=links, joints=couplings_of(scene), gravity=scene.gravity, load=load_of(scene))
+
+
+def couplings_of(scene: SpatialScene) -> tuple[Coupling | Distance, ...]:
+    """Of joints that hold what can move; bodies by their numbers, -1 is the world."""
+    index = {None: -1} | {body.name: i for i, body in enumerate(scene.bodies)}
+    return tuple(
         _joint(joint, index[joint.a], index[joint.b])
         for joint in scene.joints
         if any(i >= 0 and not scene.bodies[i].fixed for i in (index[joint.a], index[joint.b]))
     )
-    return Mechanism(links=links, joints=joints, gravity=scene.gravity, load=load_of(scene))
 
 
 def _joint(joint: Any, first: int, second: int) -> Coupling | Distance:
