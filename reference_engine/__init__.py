@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from reference_engine.contact_problems.friction import friction_forces, FrictionSolution
     from reference_engine.contact_problems.impact_laws import impact, Impact, inverse_mass, inverse_mass_through_joints
     from reference_engine.contact_problems.multiple_impacts import multiple_impact, MultipleImpact
-    from reference_engine.contact_problems.impact_process import ImpactError
+    from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
     from reference_engine.spatial.flights import simulate_flights, Flyer, FlightMotion, FlightError
     from reference_engine.spatial.simulate import simulate_spatial
     from reference_engine.spatial.world import SpatialWorld, SpatialBody, BallJoint, Points
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         DocumentedLimit,
         UnresolvedContact,
         EndlessEventsError,
+        WedgedError,
         OrderOfImpactsError,
         PainleveError,
         SingularPositionError,

@@ -37,6 +37,10 @@ class EndlessEventsError(UnresolvedContact, DocumentedLimit):
     """Impacts one after another without end, too many events, or forces that grow until no step is short enough."""
 
 
+class WedgedError(UnresolvedContact, DocumentedLimit):
+    """In space, bodies are struck that wedge one another at the very edge of their cones; no solver finds impulses."""
+
+
 class OrderOfImpactsError(UnresolvedContact, DocumentedLimit):
     """Several contacts that move one another are struck at once, and the law of impact says only what happens at one.
 

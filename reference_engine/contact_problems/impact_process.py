@@ -37,6 +37,10 @@ class ImpactError(RuntimeError):
     """An impact without an end; one line with its numbers."""
 
 
+class WedgedImpactError(ImpactError):
+    """Bodies wedge one another: contacts that give a little need ever larger impulses the less they give."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Process:
     """From the first touch to the parting."""

@@ -14,7 +14,7 @@ from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.contact_forces import one_per_contact
 from reference_engine.contact_problems.friction import friction_forces
 from reference_engine.contact_problems.impact_laws import LAWS, checked_inverse_mass, impulse_of
-from reference_engine.contact_problems.impact_process import ImpactError
+from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.dense import lstsq, mul
 from reference_engine.errors import ContactForceError
 
@@ -174,7 +174,7 @@ def planar(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
         tolerance=ACCURACY, scale=scale,
     )  # fmt: skip
     if found.outcome == "none":
-        raise ImpactError(
+        raise WedgedImpactError(
             f"{len(u)} contacts wedge one another: no impulses obey Coulomb's law there, friction {mu.tolist()}"
         )
     return found.force[:, ::-1].ravel()
@@ -198,7 +198,9 @@ def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
         unit = scale / problem.scale
         found = solve_cones(problem, tolerance=ACCURACY * unit, enough=ROUGHLY * unit)
     except ContactForceError as error:
-        raise ImpactError(wedged(W, problem) or str(error)) from error
+        if why := wedged(W, problem):
+            raise WedgedImpactError(why) from error
+        raise ImpactError(str(error)) from error
     impulse = np.roll(found.impulse, -1, axis=1)
     impulse[based, :2] += impulse[n:, :2]
     return impulse[:n].ravel()

@@ -11,7 +11,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.impact_process import ImpactError
+from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
 from reference_engine.errors import (
@@ -20,6 +20,7 @@ from reference_engine.errors import (
     OrderOfImpactsError,
     PainleveError,
     UnresolvedContact,
+    WedgedError,
 )
 from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
@@ -184,7 +185,8 @@ class BodiesInContact:
             try:
                 impulse = self._impulses(time, frames, restitution)
             except ImpactError as error:
-                raise UnresolvedContact(str(error), time=time, bodies=self._any_names(), gap=0.0) from error
+                kind = WedgedError if isinstance(error, WedgedImpactError) else UnresolvedContact
+                raise kind(str(error), time=time, bodies=self._any_names(), gap=0.0) from error
             after = frames.u + mul(frames.A, impulse.ravel()).reshape(n, 3)
             for k, candidate in enumerate(self.contacts):
                 if impulse[k].any():

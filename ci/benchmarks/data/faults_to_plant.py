@@ -64,9 +64,8 @@ FAULTS = (
     Planted(
         name="joint drift",
         file="reference_engine/planar/projection.py",
-        old="        close_gaps(model, y, contacts, n, work, False)\n"
-        "        stop_rates(model, y, contacts, n, False, work)\n",
-        new="        stop_rates(model, y, contacts, n, False, work)\n",
+        old="work.right[r] = -work.geometry[k, col.GAP]",
+        new="work.right[r] = work.geometry[k, col.GAP]",
     ),
     Planted(
         name="off by one in the contact set",

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from reference_engine import impact, inverse_mass_through_joints, multiple_impact
-from reference_engine.contact_problems.impact_process import ImpactError
+from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import ORDERS, Repetition
 from reference_engine.ode import Dop853
 from tests.effort import tries
@@ -197,7 +197,7 @@ def test_poisson_s_law_has_an_answer_at_every_mechanism_and_newton_s_where_nothi
 def test_newton_s_law_says_where_places_wedge_one_another(seed, words):
     """Of those of the test above by search, in space and in the plane, where every mode was tried and none is left."""
     K, u, mu, e = random_mechanism(seed)
-    with pytest.raises(ImpactError, match=words):
+    with pytest.raises(WedgedImpactError, match=words):
         multiple_impact(K, u, friction=mu, restitution=e)
 
 

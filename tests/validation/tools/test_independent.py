@@ -399,6 +399,28 @@ def test_what_rolls_over_an_arc_turns_by_more_than_the_mean_of_its_spins() -> No
     assert faults(scene, simulated(scene, "default"), "reference") == set()
 
 
+def test_forces_jump_where_a_body_that_rolls_comes_off_an_arc() -> None:
+    """Found by fuzzing: a long shape rolls over the arc of another, and from its end on over the corner there."""
+    sides = ((-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5))
+    below = PlanarBody(
+        name="below", fixed=True, position=(-0.875, 1.625), angle=1.2,
+        shape=ArcPolygon(vertices=sides, bulges=(0.2,) * 4), friction=1.0,
+    )  # fmt: skip
+    flat = tuple((x, 0.5 * y) for x, y in sides)
+    above = PlanarBody(
+        name="above", mass=0.1, position=(-1.0, 3.625), angle=0.3, velocity=(0.5, 0.0), spin=0.75,
+        shape=ArcPolygon(vertices=flat, bulges=(0.0, 1.0, 0.0, 1.0)), friction=1.0,
+    )  # fmt: skip
+    scene = PlanarScene(duration=0.6, bodies=(below, above))
+    step = 1.0 / 60.0
+    motion = Reference().simulate(scene, step, resolve_settings(Reference(), "default", {}, scene, step))
+    assert faults(scene, motion, "reference") == set()
+    dropped = dataclasses.replace(
+        motion, contacts=dataclasses.replace(motion.contacts, impulse=0.5 * motion.contacts.impulse)
+    )
+    assert "forces off balance" in faults(scene, dropped, "reference")
+
+
 def test_a_rope_in_space_that_goes_taut_takes_the_speed_along_it_and_no_other_energy_is_lost() -> None:
     """Found by fuzzing: a bead falls beside the point that its slack rope hangs from."""
     bead = SpatialBody(name="bead", shape=Sphere(radius=0.125), mass=1.0, position=(0.14, 0.0, 0.99))

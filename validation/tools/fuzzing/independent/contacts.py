@@ -32,6 +32,7 @@ SLIDES = 1e-5  # m/s, times 1 + the largest speed: a slip that is one
 NO_FORCE = 1e-10  # m/s^2, of the heaviest body: ten times the acceleration that is none to the planar engine
 CLOSING_TURN = 1e-11  # m, times 1 + the extent of the scene, by the size of a body: what closing gaps turns it by
 AT_ONCE = 4.0  # times its way in a step: a spring so short may turn by anything in it
+ROUND, CORNERED = ("disc", "sphere", "ellipsoid"), ("polygon", "box", "convex-mesh")
 ALIKE = 1e-6  # m, times the sizes: two directions along which bodies are as far apart are both normals
 
 
@@ -92,7 +93,7 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
     if any(spring.tension_only for spring in motion.scene.springs):  # it goes slack between two samples
         changed = changed + np.linalg.norm(np.diff(applied, axis=0), axis=2).sum(axis=1)
     changed = changed + _turned_over(motion)
-    changed[_slip_turns(motion)] = np.inf
+    changed[_slip_turns(motion) | _passes_on(motion)] = np.inf
     for cluster, acts in zip(every, loads):
         yield from _of_cluster(motion, cluster, acts, changed)
 
@@ -113,6 +114,36 @@ def _slip_turns(motion: Motion) -> Flags:
         turns = np.einsum("si,si->s", way[1:], way[:-1]) < 0.0
         changes |= (np.diff(every) == 0) & ((np.diff(sliding) != 0) | turns)
     return changes & (np.diff(motion.time) > 0.0)
+
+
+def _passes_on(motion: Motion) -> Flags:
+    """(S - 1,) whether a contact goes from an arc to the next between two samples, or off it: forces jump there.
+
+    Where one body is round and one has corners, or one has several arcs. It is seen by the pace of the contact along
+    either body, which jumps too: it is half, or twice, what it is before or after.
+    """
+    found, S = motion.contacts, len(motion.time)
+    passes = np.zeros(S - 1, bool)
+    if found is None:
+        return passes
+    h, least = np.maximum(np.diff(motion.time), motion.trajectory.dt), SLIDES * motion.fastest
+    kinds, point = [body.shape.kind for body in motion.scene.bodies], in_space(found.point)
+    low, high = np.minimum(found.a, found.b), np.maximum(found.a, found.b)
+    for a, b in sorted({*zip(low.tolist(), high.tolist())}):
+        meet = [i for i in (a, b) if i < len(kinds)]
+        if any(all(kinds[i] in alike for i in meet) for alike in (ROUND, CORNERED)):
+            continue
+        rows = np.flatnonzero((low == a) & (high == b))
+        for i in meet:
+            at, k = np.full((S, 3), np.nan), found.sample[rows]
+            at[k] = np.einsum("kji,kj->ki", motion.R[k, i], point[rows] - motion.x[k, i])
+            pace = np.linalg.norm(np.diff(at, axis=0), axis=1) / h
+            pace[np.diff(motion.time) == 0.0] = np.nan
+            slower, faster = np.fmin(pace[1:], pace[:-1]), np.fmax(pace[1:], pace[:-1])
+            jumps = (slower < 0.5 * faster) & (faster > least)
+            passes[1:] |= jumps
+            passes[:-1] |= jumps
+    return passes
 
 
 def _turned_over(motion: Motion) -> Array:

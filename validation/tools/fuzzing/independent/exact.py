@@ -19,7 +19,7 @@ from validation.tools.fuzzing.independent.measured import elastic_contact, is_is
 from validation.tools.fuzzing.independent.motion import Motion, is_planar
 
 SHARE = 1e-7
-APART = 1e-10  # of the size: joints of engines that project
+APART = {2: 1e-12, 3: 1e-11}  # of the size, in the plane and in space: joints of engines that project
 RESTING = 1e-12  # of what stands still
 TAUT = 1e-9  # of its length: a rope that is shorter is slack
 MET = 1e-12  # of the extent of the scene: how closely joints are met; a chain that is taut by that sags by its root
@@ -107,7 +107,7 @@ def joints_met(motion: Motion) -> Iterator[Broken]:
     for joint in motion.scene.joints:
         names = tuple(name for name in (joint.a, joint.b) if name is not None)
         gap, turn = motion.joint_gap(joint), motion.joint_turn(joint)
-        if gap.max() > gap[0] + APART * size:
+        if gap.max() > gap[0] + APART[motion.scene.dimension] * size:
             yield "joint not met", f"joint {joint.name!r} is apart by {gap.max():.3g} m", names
         if turn.max() > SHARE:
             yield "joint not met", f"joint {joint.name!r} turns by {turn.max():.3g} rad as it must not", names
