@@ -28,6 +28,8 @@ NEUTRAL = 1e-11  # m/s^2, times 1 + the greatest acceleration: a contact on the 
 RELEASES = 4.0  # times that: how far a force is let go beyond what it can be before the contacts are looked at again
 MOST_FADES = 8  # times at one time that bounces are left out; then they are not, because others contradict it
 ENDLESS = 0.9999  # flights that dwindle by less than that do not come to an end
+ROUNDED = 2.0**-52  # of 1 m and the extent of the scene: the round-off of a gap that is at rest
+LOWEST = 200.0  # times that is the acceleration times the square of a flight: a lower bounce is the end of a series
 FIRST_STEP = 1e-2  # s, after an event
 BACK = 1.05  # flights after which what has parted is expected back, and well past the touch
 CLEAR = 10.0  # times the round-off of a gap: so far past it, or a bounce that low would be over before it is seen
@@ -184,6 +186,19 @@ def dwindling(loop, found, k, flight):
 
 
 @kernel
+def limit_of(loop, pair, flight, ratio, blur):
+    """When this flight, and those that dwindle after it by this ratio, are over [s]. blur [s]: round-off of the flight.
+
+    What the geometric series leaves out falls with the square of the flight, and what round-off makes of its ratio
+    rises: of the limits after each impact the last one holds that differs from the one before by more than that.
+    """
+    limit = loop.now[col.TIME] + flight / (1.0 - ratio)
+    if abs(limit - loop.impact_times[pair, col.LIMIT]) > blur / (1.0 - ratio) ** 2:
+        loop.impact_times[pair, col.LIMIT] = limit
+    return loop.impact_times[pair, col.LIMIT]
+
+
+@kernel
 def leave_out(run, m):
     """The impulses that stop the bounces, with their friction; without it where what lies flat or jams has none such.
 
@@ -310,12 +325,15 @@ def settle(run, n):
         if not joins and rate <= event.slow[k]:
             press = event.force[2 * k] * delassus_diagonal(model, found, k, G)
             joins = (event.mode[k] != modes.OPEN or a <= neutral) and not parted(loop, found, k, press)
-        elif not joins and a < 0.0 and -2.0 * rate / a < run.rule.cutoff[0] and count[col.FADED] < MOST_FADES:
-            flight = -2.0 * rate / a
+        elif not joins and a < 0.0:
+            flight, rounded = -2.0 * rate / a, ROUNDED * (1.0 + projection.extent(model, y))
             ratio = dwindling(loop, found, k, flight)
             if ratio < ENDLESS:
-                note_event(run, col.ACCUMULATION, now[col.TIME] + flight / (1.0 - ratio), found, k)
-                joins = fading = True
+                limit = limit_of(loop, found.id[k, col.PAIR], flight, ratio, 4.0 * rounded / (-a * flight))
+                low = -a * flight * flight < LOWEST * rounded
+                if (flight < run.rule.cutoff[0] or low) and count[col.FADED] < MOST_FADES:
+                    note_event(run, col.ACCUMULATION, limit, found, k)
+                    joins = fading = True
         if not joins and a < 0.0 and rate > event.slow[k] and -2.0 * rate * rate / a * (BACK - 1.0) > clear:
             back = min(back, -2.0 * rate / a)
         if joins:

@@ -23,6 +23,7 @@ from reference_engine.planar.rows import constrained_rate, measure, survey_accel
 from reference_engine.planar.step import attempt, complete, defect, extrapolate, integrate
 from reference_engine.planar_model.external import next_knot
 
+EPSILON = 2.0**-52
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 RELANDINGS = 4
 DEFECT_CHECKS = 2  # at the dense output up to a touch
@@ -45,6 +46,7 @@ def set_out(run):
         loop.counters[col.RELEASED] = loop.counters[col.CLOSED_PAIR] = -1
         for p in range(loop.passed.shape[0]):
             loop.impact_times[p, col.LAST] = loop.impact_times[p, col.BETWEEN] = loop.passed[p] = -np.inf
+            loop.impact_times[p, col.LIMIT] = -np.inf
         for p in range(loop.apart.shape[0]):
             loop.apart[p] = -1.0
         copy(loop.y, loop.end)
@@ -111,6 +113,37 @@ def advance(run):
 
 
 @kernel
+def spacing(y, i, j):
+    """m, half of what is between two numbers of the size of the positions of bodies i and j."""
+    most = 0.0
+    for c in range(2):
+        most = max(most, max(abs(y[3 * i + c]), abs(y[3 * j + c])))
+    return 0.5 * EPSILON * most
+
+
+@kernel
+def time_left(run, n, pair):
+    """(time, gap): until the first new contact of this pair closes [s], infinite without one; what is left [m], beyond
+    the spacing of its positions."""
+    model, found, work, change, left = run.model, run.found, run.work, np.inf, 0.0
+    piece_i, piece_j = pieces_of_pair(model, pair)
+    for k in range(n):
+        own = between(found.id[k, col.PIECE_I], found.id[k, col.PIECE_J], piece_i, piece_j)
+        gap, rate, b = work.geometry[k, col.GAP], work.geometry[k, col.RATE], work.b[2 * k]
+        if (
+            own
+            and rate < 0.0
+            and rate * rate > 2.0 * b * gap
+            and matching_contact(run.active, run.loop.counters[col.ACTIVE], found, k) < 0
+        ):
+            more = 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate)
+            if more < change:
+                i, j = found.id[k, col.BODY_I], found.id[k, col.BODY_J]
+                change, left = more, abs(gap) - spacing(run.loop.end, i, j)
+    return change, left
+
+
+@kernel
 def land(run, fraction, pair):
     """(length [s] of the step up to the touch of this pair, is it a step anew); or a status below 0, of those below.
 
@@ -122,8 +155,7 @@ def land(run, fraction, pair):
     model, loop, active, found, work = run.model, run.loop, run.active, run.found, run.work
     now, y, end, active_count, K = loop.now, loop.y, loop.end, loop.counters[col.ACTIVE], work.stages
     R, whole, tolerance = model.inv_mass.shape[0], loop.now[col.DENSE], run.rule.tolerance[0]
-    piece_i, piece_j = pieces_of_pair(model, pair)
-    h, made, near, change = whole * fraction, whole * fraction, NEAR, 0.0
+    h, made, near, change, last = whole * fraction, whole * fraction, NEAR, 0.0, 0.0
     anew, size = False, 1.0 + extent(model, y)
     for check in range(DEFECT_CHECKS):
         x = fraction * (1.0 + check) / DEFECT_CHECKS
@@ -154,18 +186,11 @@ def land(run, fraction, pair):
         if n > found.id.shape[0]:
             return NO_SPACE, stepped
         survey_accelerations(model, end, K[STAGES], found, n, work)
-        change = np.inf
-        for k in range(n):
-            own = between(found.id[k, col.PIECE_I], found.id[k, col.PIECE_J], piece_i, piece_j)
-            gap, rate, b = work.geometry[k, col.GAP], work.geometry[k, col.RATE], work.b[2 * k]
-            if (
-                own
-                and rate < 0.0
-                and rate * rate > 2.0 * b * gap
-                and matching_contact(active, active_count, found, k) < 0
-            ):
-                change = min(change, 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate))
+        last = change
+        change, left = time_left(run, n, pair)
         if change == np.inf or abs(change) <= 1e-16 * (1.0 + now[col.TIME]) or h + change <= 0.0:
+            break
+        if turn > 0 and (left <= 0.0 or abs(change) > 0.5 * abs(last)):  # time would go on, and positions would not
             break
         h += change
         jerk = 0.0

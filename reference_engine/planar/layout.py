@@ -34,7 +34,7 @@ X, Y, ANGLE, VX, VY, SPIN = range(6)  # columns of the first two: m, m, rad, m/s
 ) = range(9)  # fmt: skip
 BEFORE, AFTER = range(2)  # columns of Model.arcs
 BEFORE_X, BEFORE_Y, AFTER_X, AFTER_Y = range(4)  # columns of Model.cone
-LAST, BETWEEN = range(2)  # columns of LoopState.impact_times
+LAST, BETWEEN, LIMIT = range(3)  # columns of LoopState.impact_times
 # Columns of Log.contact, Log.impact and Log.event, where they have them: m, m, 1, 1, m, then
 POINT_X, POINT_Y, NORMAL_X, NORMAL_Y, AT_GAP = range(5)
 NORMAL_FORCE, FRICTION_FORCE, CONTACT_COLUMNS = range(5, 8)  # of a contact N, N
@@ -149,7 +149,9 @@ class LoopState(Structure):
     now: Array = of_shape(NOW)  # as the first columns below name them
     counters: Indices = of_shape(COUNTERS)  # as the second ones do
     let_go: Indices = of_shape(64, 2)  # pieces that let go at this time
-    impact_times: Array = of_shape("P + C", 2)  # s, of each pair or connector: of the last impact, from the one before
+    impact_times: Array = of_shape(
+        "P + C", 3
+    )  # s, of pairs and connectors: last impact, from the one before, the series' end
     passed: Array = of_shape("P + C")  # s, when a pair last was within round-off of a touch that is none
     apart: Array = of_shape("P")  # m, of each pair, at least, where `travelled` is reckoned; below 0: not known
     travelled: Array = of_shape("R", 3)  # m: where each row is reckoned, and how far it got in the step
