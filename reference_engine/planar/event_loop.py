@@ -26,6 +26,7 @@ from reference_engine.planar_model.external import next_knot
 EPSILON = 2.0**-52
 NEAR = 1e-8  # m, where Newton's method closes the gap of a touch
 RELANDINGS = 4
+TURNS = 8  # of Newton's method on the time of a touch; two or three are needed
 DEFECT_CHECKS = 2  # at the dense output up to a touch
 LEFT_OUT = 0.1  # of the tolerance: a change of a velocity
 LANDED = 1e-11  # s, a touch so little before the end of a step is the one that ended it
@@ -125,17 +126,14 @@ def spacing(y, i, j):
 def time_left(run, n, pair):
     """(time, gap): until the first new contact of this pair closes [s], infinite without one; what is left [m], beyond
     the spacing of its positions."""
-    model, found, work, change, left = run.model, run.found, run.work, np.inf, 0.0
+    model, found, work, now, change, left = run.model, run.found, run.work, run.loop.now, np.inf, 0.0
     piece_i, piece_j = pieces_of_pair(model, pair)
     for k in range(n):
         own = between(found.id[k, col.PIECE_I], found.id[k, col.PIECE_J], piece_i, piece_j)
         gap, rate, b = work.geometry[k, col.GAP], work.geometry[k, col.RATE], work.b[2 * k]
-        if (
-            own
-            and rate < 0.0
-            and rate * rate > 2.0 * b * gap
-            and matching_contact(run.active, run.loop.counters[col.ACTIVE], found, k) < 0
-        ):
+        rests = rate >= -now[col.STILL] and abs(gap) <= now[col.ALLOWANCE]  # its root: round-off by round-off
+        falls = own and rate < 0.0 and not rests and rate * rate > 2.0 * b * gap
+        if falls and matching_contact(run.active, run.loop.counters[col.ACTIVE], found, k) < 0:
             more = 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate)
             if more < change:
                 i, j = found.id[k, col.BODY_I], found.id[k, col.BODY_J]
@@ -164,7 +162,7 @@ def land(run, fraction, pair):
         near = max(near, NEAR + 10.0 * off * tolerance * size)  # the twists that it has are no derivatives of its poses
     stepped = anew
     copy(work.foreseen, end)
-    for turn in range(8):
+    for turn in range(TURNS):
         if anew:
             made, stepped = h, True
             attempt(run, h)
@@ -197,7 +195,9 @@ def land(run, fraction, pair):
         for c in range(3 * R, 6 * R):
             jerk = max(jerk, abs(K[STAGES, c] - K[0, c]) / made)
         anew = change * change * jerk > LEFT_OUT * tolerance
-        if not anew:
+        if anew and turn == TURNS - 1:  # the state is that of the time before
+            h -= change
+        elif not anew:
             extrapolate(model, end, K[STAGES], change)
     if stepped:
         complete(run, made)

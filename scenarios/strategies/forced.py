@@ -1,5 +1,5 @@
 """Scenes of what our own engines alone simulate exactly: springs, thrusters and damping, round and concave outlines,
-tracks, stated laws of impact, compliant contact.
+tracks, stated laws of impact, compliant contact; ellipsoids among themselves.
 
 Other engines get springs by their adapters, explicitly: a stiff one is no fault of theirs, so these are not drawn for
 them. Shrinking goes towards one body and no friction.
@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from scenarios.bodies import PlanarBody, SpatialBody
-from scenarios.boundaries import HalfPlane, HalfSpace
+from scenarios.boundaries import HalfPlane, HalfSpace, HollowSphere
 from scenarios.catalogue.shared.bodies import rectangle
 from scenarios.contact import CompliantContact, ContactLaw, Material, MaterialPair
 from scenarios.forces import Damping, Spring, Thruster
@@ -32,6 +32,7 @@ CROSS = Polygon(
     )
 )
 OUTLINES = (STADIUM, BISCUIT, CROSS)
+ROUND = (Ellipsoid(semi_axes=(0.5, 0.25, 0.375)), Ellipsoid(semi_axes=(0.5, 0.5, 0.125)), Sphere(radius=0.5))
 SPRING_RATES = (10.0, 100.0)  # N/m
 SMALL = st.integers(-8, 8).map(lambda n: n / 8.0)  # m, m/s, rad/s
 ANGLES = st.sampled_from((0.0, 0.3, 1.2, -2.0))
@@ -183,6 +184,25 @@ def compliant(draw: Draw) -> Scene:
     return SpatialScene(duration=0.5, bodies=tuple(bodies), contact=contact, boundaries=(ground,))
 
 
+@st.composite
+def ellipsoids(draw: Draw) -> Scene:
+    """Ellipsoids and balls that fall, spinning, onto the ground or into a hollow sphere."""
+    surface = {"friction": draw(st.sampled_from(values.FRICTIONS)), "restitution": draw(st.sampled_from((0.0, 0.5)))}
+    bodies = [
+        SpatialBody(
+            name=f"body {i + 1}", shape=draw(st.sampled_from(ROUND)), mass=draw(st.sampled_from(MASSES)),
+            position=(0.25 * draw(SMALL), 0.25 * draw(SMALL), 0.75 + 1.25 * i),
+            velocity=(draw(SMALL), draw(SMALL), 0.0), spin=(4.0 * draw(SMALL), draw(SMALL), 4.0 * draw(SMALL)),
+            **surface,
+        )
+        for i in range(draw(st.integers(1, 2)))
+    ]  # fmt: skip
+    around: Any = HalfSpace(name="ground", **surface)
+    if draw(st.booleans()):
+        around = HollowSphere(name="bowl", center=(0.0, 0.0, 1.5), radius=2.5, **surface)
+    return SpatialScene(duration=draw(st.sampled_from(DURATIONS)), bodies=tuple(bodies), boundaries=(around,))
+
+
 def arrangements() -> dict[str, st.SearchStrategy[Scene]]:
     """By name, all of them."""
     return {
@@ -193,4 +213,5 @@ def arrangements() -> dict[str, st.SearchStrategy[Scene]]:
         "stated law in the plane": stated(planar=True),
         "stated law in space": stated(planar=False),
         "compliant": compliant(),
+        "ellipsoids": ellipsoids(),
     }

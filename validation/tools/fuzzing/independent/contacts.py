@@ -414,7 +414,8 @@ def _off_point(motion: Motion, found: Contacts, p: Array) -> Array:
 
 
 def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
-    """(3,) from a to b, a < b, of two that are in contact at sample k; None where the shapes leave it open."""
+    """(3,) from a to b, a < b, of two that are in contact at sample k; None where the shapes leave it open, or
+    it is not found."""
     bodies = motion.scene.bodies
     if b >= len(bodies):
         boundary: Any = motion.scene.boundaries[b - len(bodies)]
@@ -431,6 +432,8 @@ def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
     f = gaps.separation(motion, a, b, sample, n)[0]
     best = int(np.argmax(f))
     size = motion.radius[a] + motion.radius[b]
+    if f[best] < -ALIKE * size:  # none of the directions is the normal, as of capsules in space
+        return None
     others = n[0][f > f[best] - ALIKE * size]
     if (np.linalg.norm(others - n[0, best], axis=1) > 1e-3).any():
         return None

@@ -18,7 +18,7 @@ from validation.tools.fuzzing.independent.exact import Broken
 from validation.tools.fuzzing.independent.measured import is_bounded, wrong_measurement
 from validation.tools.fuzzing.independent.motion import Motion
 
-Module = Literal["plane", "flights", "mechanisms", "heaps", "compliant", "contactsim"]
+Module = Literal["plane", "space", "flights", "mechanisms", "heaps", "compliant", "contactsim"]
 """Of our engines: what simulates the scene."""
 OWN = ("reference", "contactsim")
 SCATTERED = "validation.tools.fuzzing.scattered.Scattered"
@@ -47,8 +47,8 @@ def is_made_up(engine: str) -> bool:
     return engine == SCATTERED
 
 
-def module_of(scene: Scene, engine: str) -> Module | None:
-    """None of an engine that is not ours, or has no motion of its own."""
+def module_of(scene: Scene, engine: str, *, located: bool) -> Module | None:
+    """None of an engine that is not ours, or has no motion of its own. located: whether impacts have their times."""
     if engine == "contactsim":
         return "contactsim"
     if engine != "reference":
@@ -62,6 +62,8 @@ def module_of(scene: Scene, engine: str) -> Module | None:
     if stated.impact_law or stated.impact_order:
         return "flights"
     meets = any(True for _ in colliding_pairs(scene))
+    if meets and located:
+        return "space"
     return "heaps" if meets and not scene.joints else "mechanisms"
 
 
@@ -77,7 +79,7 @@ def own_faults(scene: Scene, trajectory: Trajectory, engine: str, measured: Mapp
             yield "measured wrong", wrong, ()
         if trajectory.velocity_lag:
             return
-        module = module_of(scene, engine)
+        module = module_of(scene, engine, located=trajectory.impacts is not None)
         for check in CHECKS.get(module, ()) if module else ():
             yield from check(motion)
 
@@ -130,6 +132,7 @@ Check = Callable[[Motion], Iterator[Broken]]
 EXACT: tuple[Check, ...] = (exact.joints_met, exact.isolated, _energy)
 CHECKS: Mapping[Module, tuple[Check, ...]] = {
     "plane": (*EXACT, _overlaps, _impulses, _impacts_at_once, contacts.forces_balance, contacts.contacts_obey),
+    "space": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
     "flights": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
     "mechanisms": (*EXACT, contacts.forces_balance),
     "heaps": (_stepped, _overlaps, steps.flights, steps.spheres),
