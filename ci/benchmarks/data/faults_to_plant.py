@@ -127,8 +127,26 @@ FAULTS = (
     ),
     Planted(
         name="sign of Euler's equations",
-        file="reference_engine/spatial/flights.py",
-        old="np.cross(inertia * own, own) / inertia",
-        new="np.cross(own, inertia * own) / inertia",
+        file="reference_engine/spatial/accelerations.py",
+        old="torque = cross(by_inertia(R, model.inertia[i], w), w)",
+        new="torque = cross(w, by_inertia(R, model.inertia[i], w))",
+    ),
+    Planted(
+        name="quaternion from the wrong side, in space",
+        file="reference_engine/spatial/accelerations.py",
+        old="along(cross(w, q), scalar, w)",
+        new="along(cross(q, w), scalar, w)",
+    ),
+    Planted(
+        name="torque of contact forces dropped, in space",
+        file="reference_engine/spatial/accelerations.py",
+        old="torque = times(sign, cross(r, f))",
+        new="torque = times(0.0, cross(r, f))",
+    ),
+    Planted(
+        name="normal that does not turn, in space",
+        file="reference_engine/spatial/accelerations.py",
+        old="n, n_rate = three(out, col.N), three(out, col.RATE_N)",
+        new="n, n_rate = three(out, col.N), times(0.0, three(out, col.RATE_N))",
     ),
 )

@@ -1,4 +1,4 @@
-"""Scenes that name a law or order of impact which no other part of the reference engine has: flights and impacts."""
+"""Scenes in the plane that name a law or order of impact which the planar engine does not have: flights and impacts."""
 
 import math
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from reference_engine import FlightError, FlightMotion, Flyer, simulate_flights
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from scenarios import shapes
-from scenarios.boundaries import HalfPlane, HalfSpace
+from scenarios.boundaries import HalfPlane
 from scenarios.forces import has_applied_forces
 from scenarios.mass import piece_frame
 from scenarios.scene import PlanarScene, Scene, colliding_pairs, inertias
 from validation.engines.engine import DeclinedError, Settings
 from validation.engines.shared.recorder import one_call, regular_sample_times
-from validation.records.trajectory import Impacts, PlanarTrajectory, SpatialTrajectory, Trajectory
+from validation.records.trajectory import Impacts, PlanarTrajectory
 
-LAWS = {  # of a scene: of `simulate_flights`
+LAWS = {  # of a scene: of an impact at one contact, as `multiple_impact` names it
     "newton": "at-once-newton",
     "poisson": "at-once-poisson",
     "incremental-newton": "newton",
@@ -33,16 +33,17 @@ ONLY = "by the law of impact {!r} the reference engine has flights and impacts a
 
 
 def declines(scene: Scene) -> str | None:
+    assert isinstance(scene, PlanarScene)
     law, order = scene.contact.impact_law or OWN_LAW, scene.contact.impact_order
     if order not in (None, "sequential") and law not in SEVERAL:
         return f"the law of impact {law!r} is for one contact; contacts in {order!r} order have {' or '.join(SEVERAL)}"
     if scene.joints or has_applied_forces(scene):
         return ONLY.format(law, "joints" if scene.joints else "springs, thrusters or damping")
-    round_ones = {body.name for body in scene.bodies if isinstance(body.shape, (shapes.Disc, shapes.Sphere))}
+    round_ones = {body.name for body in scene.bodies if isinstance(body.shape, shapes.Disc)}
     for body in scene.bodies:
         if not body.fixed and collision_points(body.shape) is None:
             return ONLY.format(law, f"a {body.shape.kind}")
-    if other := next((b for b in scene.boundaries if not isinstance(b, (HalfPlane, HalfSpace))), None):
+    if other := next((b for b in scene.boundaries if not isinstance(b, HalfPlane)), None):
         return ONLY.format(law, f"a {other.kind}")
     names = {body.name for body in scene.bodies}
     for a, b in colliding_pairs(scene):
@@ -51,28 +52,19 @@ def declines(scene: Scene) -> str | None:
     return None
 
 
-def collision_points(shape: shapes.PlanarShape | shapes.SpatialShape) -> tuple[Array, float] | None:
-    """Points (P, D) and the radius of the balls about them, whose hull the shape is; None for other shapes."""
+def collision_points(shape: shapes.PlanarShape) -> tuple[Array, float] | None:
+    """Points (P, 2) and the radius of the balls about them, whose hull the shape is; None for other shapes."""
     match shape:
         case shapes.Disc():
             return np.zeros((1, 2)), shape.radius
-        case shapes.Sphere():
-            return np.zeros((1, 3)), shape.radius
         case shapes.Polygon():
             return np.array(shape.vertices), 0.0
-        case shapes.ConvexMesh():
-            return np.array(shape.points), 0.0
-        case shapes.Box():
-            signs = np.array(np.meshgrid((-0.5, 0.5), (-0.5, 0.5), (-0.5, 0.5))).reshape(3, -1).T
-            return signs * np.array(shape.size), 0.0
-        case shapes.Capsule():
-            return np.array([(0.0, 0.0, -0.5 * shape.length), (0.0, 0.0, 0.5 * shape.length)]), shape.radius
-        case shapes.PlanarCompound() | shapes.SpatialCompound():
+        case shapes.PlanarCompound():
             return _of_pieces(shape)
     return None
 
 
-def _of_pieces(shape: shapes.PlanarCompound | shapes.SpatialCompound) -> tuple[Array, float] | None:
+def _of_pieces(shape: shapes.PlanarCompound) -> tuple[Array, float] | None:
     """Of a compound whose pieces have balls of one radius: over a plane it is its hull."""
     found = [(piece_frame(piece), collision_points(piece.shape)) for piece in shape.pieces]
     radii = {None if points is None else points[1] for _, points in found}
@@ -81,9 +73,10 @@ def _of_pieces(shape: shapes.PlanarCompound | shapes.SpatialCompound) -> tuple[A
     return np.concatenate([x + mul(points[0], R.T) for (x, R), points in found if points]), radii.pop() or 0.0
 
 
-def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
+def simulate(scene: Scene, dt: float, settings: Settings) -> PlanarTrajectory:
     """Regular samples, and before and after each impact. Raises ImpactError, with the values, and DeclinedError where
     bodies come to stay in contact, which is known only then."""
+    assert isinstance(scene, PlanarScene)
     members = (*scene.bodies, *scene.boundaries)
     index = {member.name: i for i, member in enumerate(members)}
     count = len(scene.bodies)
@@ -95,7 +88,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
             return None
         return scene.pair_law(members[i], members[second])
 
-    planes = [b for b in scene.boundaries if isinstance(b, (HalfPlane, HalfSpace))]
+    planes = [b for b in scene.boundaries if isinstance(b, HalfPlane)]
     with one_call(scene, dt), contact_declined(scene):
         motion = simulate_flights(
             tuple(flyer(scene, i) for i in range(count)),
@@ -106,7 +99,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> Trajectory:
             order=scene.contact.impact_order,
             pair=pair,
         )
-    return trajectory_of(motion, isinstance(scene, PlanarScene), count, dt)
+    return trajectory_of(motion, count, dt)
 
 
 @contextmanager
@@ -118,41 +111,35 @@ def contact_declined(scene: Scene) -> Iterator[None]:
         raise DeclinedError(ONLY.format(stated, f"more than these ({error})")) from None
 
 
-def flyer(scene: Scene, i: int) -> Flyer:
+def flyer(scene: PlanarScene, i: int) -> Flyer:
     body = scene.bodies[i]
-    points = collision_points(body.shape)
-    dimension = len(scene.gravity)
-    at, radius = points if points is not None else (np.zeros((1, dimension)), 0.0)
+    at, radius = collision_points(body.shape) or (np.zeros((1, 2)), 0.0)
     return Flyer(
         points=at,
         radius=radius,
         mass=math.inf if body.fixed else float(body.mass or math.nan),
         inertia=inertias(scene)[i],
         position=body.position,
-        orientation=body.angle if isinstance(scene, PlanarScene) else body.orientation,  # type: ignore[union-attr]
+        orientation=body.angle,
         velocity=body.velocity,
         spin=body.spin,
     )
 
 
-def trajectory_of(motion: FlightMotion, planar: bool, count: int, dt: float) -> Trajectory:
+def trajectory_of(motion: FlightMotion, count: int, dt: float) -> PlanarTrajectory:
     second = [count - 1 - impact.second if impact.second < 0 else impact.second for impact in motion.impacts]
-    dimension = 2 if planar else 3
     impacts = Impacts(  # a strike's impulse is on its first
         time=np.array([impact.time for impact in motion.impacts]),
         a=np.array([impact.first for impact in motion.impacts], np.int64),
         b=np.array(second, np.int64),
-        point=np.array([impact.point for impact in motion.impacts]).reshape(-1, dimension),
-        impulse=-np.array([impact.impulse for impact in motion.impacts]).reshape(-1, dimension),
+        point=np.array([impact.point for impact in motion.impacts]).reshape(-1, 2),
+        impulse=-np.array([impact.impulse for impact in motion.impacts]).reshape(-1, 2),
     )
-    if planar:
-        return PlanarTrajectory(
-            time=motion.time,
-            dt=dt,
-            velocity_lag=0.0,
-            pose=np.concatenate([motion.position, motion.orientation[..., None]], axis=2),
-            twist=np.concatenate([motion.velocity, motion.spin[..., None]], axis=2),
-            impacts=impacts,
-        )
-    parts = {name: getattr(motion, name) for name in ("time", *SpatialTrajectory.STATE)}
-    return SpatialTrajectory(dt=dt, velocity_lag=0.0, impacts=impacts, **parts)
+    return PlanarTrajectory(
+        time=motion.time,
+        dt=dt,
+        velocity_lag=0.0,
+        pose=np.concatenate([motion.position, motion.orientation[..., None]], axis=2),
+        twist=np.concatenate([motion.velocity, motion.spin[..., None]], axis=2),
+        impacts=impacts,
+    )

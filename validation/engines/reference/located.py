@@ -18,19 +18,10 @@ from scenarios.forces import has_applied_forces
 from scenarios.joints import AnyJoint
 from scenarios.scene import Ball, Hinge, Scene, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import Settings
+from validation.engines.reference.flights import LAWS, SEVERAL
 from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.records.trajectory import Contacts, Impacts, SpatialTrajectory
 
-LAWS = {  # of a scene: of an impact at one contact, as `multiple_impact` names it
-    "newton": "at-once-newton",
-    "poisson": "at-once-poisson",
-    "incremental-newton": "newton",
-    "incremental-poisson": "poisson",
-    "stronge": "stronge",
-    "chatterjee-ruina": "chatterjee-ruina",
-    "stick-or-slip": "stick-or-slip",
-}
-SEVERAL = ("newton", "poisson")  # laws of contacts that are struck simultaneously or in groups
 MEETS = "where bodies in space meet, the reference engine has no {}"
 FOR_ONE = "the law of impact {!r} is for one contact; contacts in {!r} order have {}"
 APART = 1.0  # m along a hinge's axis, of the two points that hold it
