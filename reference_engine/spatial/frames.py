@@ -3,13 +3,13 @@
 import numpy as np
 
 from reference_engine.array_types import Array
-from reference_engine.dense import mul, svd
+from reference_engine.dense import mul, norm
 from reference_engine.rotation import matrices, tangents
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import survey_entry
 from reference_engine.spatial.layout import Run
 
-DEPENDS = 1e-6  # of the greatest: singular values of the rows of joints that are none
+DEPENDS = 1e-7  # of its length: what a row of joints has of its own, beside those before it; less is none
 GIVES = 1e-12  # of the inverse mass without joints: what is left of it at least
 IMMOBILE = 1e-10  # of the inverse mass along a normal without joints: what is none with them
 
@@ -24,6 +24,23 @@ def surveyed(run: Run, y: Array, candidates: list[int]) -> Array:
 def rates_of(rows: Array) -> Array:
     """(n,) m/s, of the gaps."""
     return np.asarray(np.einsum("ki,ki->k", rows[:, col.N : col.RATE_P1], rows[:, col.U : col.FREE]))
+
+
+def orthonormal(rows: Array, values: Array) -> tuple[Array, Array]:
+    """(basis (r, k), x (r,)): orthonormal rows, and the shortest of the vectors that have these values along the rows
+    given is basis^T x. By Gram and Schmidt's method, each row made orthogonal twice (Giraud, Langou & Rozloznik 2005).
+    """
+    basis, x, r = np.zeros_like(rows), np.zeros(len(rows)), 0
+    for row, value in zip(rows, values):
+        length = norm(row)
+        for _ in range(2):
+            share = mul(basis[:r], row)
+            row, value = row - mul(share, basis[:r]), value - mul(share, x[:r])
+        own = norm(row)
+        if own > DEPENDS * length:
+            basis[r], x[r] = row / own, value / own
+            r += 1
+    return basis[:r], x[:r]
 
 
 class Frames:
@@ -61,12 +78,10 @@ class Frames:
         whole = np.einsum("ik,ik->i", L, L)
         if joints:
             # What the joints leave: L (1 - P), P onto their rows; its square has no negative eigenvalue.
-            U, size, across = svd(joined)
-            own = size > DEPENDS * size.max(initial=0.0)
-            U, size, across = U[:, own], size[own], across[own]
-            b = b[:n] - mul(mul(L, across.T), mul(U.T, b[n:].ravel()) / size).reshape(n, 3)
+            basis, closing = orthonormal(joined, b[n:].ravel())
+            b = b[:n] - mul(mul(L, basis.T), closing).reshape(n, 3)
             for _ in range(2):
-                L = L - mul(mul(L, across.T), across)
+                L = L - mul(mul(L, basis.T), basis)
         A = mul(L, L.T)
         self._column = np.einsum("bpq,abq->abp", half, L.reshape(m, bodies, 6))
         self.A, self.b, self.n = A, b[:n], n
