@@ -31,6 +31,7 @@ CLOSED = 1e-8  # m, times 1 + the extent of the scene: a gap of what is in conta
 SLIDES = 1e-5  # m/s, times 1 + the largest speed: a slip that is one
 NO_FORCE = 1e-10  # m/s^2, of the heaviest body: ten times the acceleration that is none to the planar engine
 CLOSING_TURN = 1e-11  # m, times 1 + the extent of the scene, by the size of a body: what closing gaps turns it by
+MET = 1e-11  # m, times 1 + the extent of the scene: by no more do what meets overlap; a normal is off by its root
 AT_ONCE = 4.0  # times its way in a step: a spring so short may turn by anything in it
 ROUND, CORNERED = ("disc", "sphere", "ellipsoid"), ("polygon", "box", "convex-mesh")
 ALIKE = 1e-6  # m, times the sizes: two directions along which bodies are as far apart are both normals
@@ -432,7 +433,7 @@ def normal_of(motion: Motion, a: int, b: int, k: int) -> Array | None:
     f = gaps.separation(motion, a, b, sample, n)[0]
     best = int(np.argmax(f))
     size = motion.radius[a] + motion.radius[b]
-    if f[best] < -ALIKE * size:  # none of the directions is the normal, as of capsules in space
+    if f[best] < -MET * (1.0 + float(np.abs(motion.x[k]).max())):  # none is the normal, as of capsules in space
         return None
     others = n[0][f > f[best] - ALIKE * size]
     if (np.linalg.norm(others - n[0, best], axis=1) > 1e-3).any():
