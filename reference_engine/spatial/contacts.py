@@ -14,6 +14,7 @@ from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
+from reference_engine.elementary import squared
 from reference_engine.errors import (
     ContactForceError,
     EndlessEventsError,
@@ -33,6 +34,7 @@ from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
 from reference_engine.spatial.world import SpatialWorld, model_of, start_of
 
 FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, which is where bounces accumulate
+MOST_RUBBING = 10.0  # times the impulse that ends bounces without friction
 SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 FORCELESS = 1e-9  # of the largest force: no force
@@ -242,11 +244,32 @@ class BodiesInContact:
             return False
         self.contacts += [k for k, comes in zip(near, back) if comes]
         frames = Frames(self.run, self.y, self.contacts, self.joints)
-        normal = 3 * np.arange(frames.n)
-        impulse = np.zeros((frames.n, 3))
-        impulse[:, 0] = -mul(pinv(frames.A[np.ix_(normal, normal)], rcond=1e-12), frames.u[:, 0])
-        frames.give(self.run, self.y, impulse)
+        frames.give(self.run, self.y, self._stopping(frames))
         return True
+
+    def _stopping(self, frames: Frames) -> Array:
+        """(n, 3) impulses that end what bounces are left, with their friction: as if the last impact had had none.
+
+        Bounces that are left out press less than the weight by what the first of them begins with, and rub less by as
+        much. Without friction where that would take far more.
+        """
+        friction, slow = self.model.value[self.contacts, col.FRICTION], float(self.run.scale[1])
+        slip = np.sqrt(squared(frames.u[:, 1:]).sum(axis=1))
+        along = np.zeros((frames.n, 3))  # how an impulse of 1 acts
+        along[:, 0] = 1.0
+        slides = slip > slow
+        along[slides, 1:] = -friction[slides, None] * frames.u[slides, 1:] / slip[slides, None]
+        normal = 3 * np.arange(frames.n)
+        sticking = (normal[(friction > 0.0) & ~slides][:, None] + (1, 2)).ravel()
+        rows = np.concatenate([normal, sticking])
+        columns = np.zeros((3 * frames.n, len(rows)))
+        columns[(normal[:, None] + (0, 1, 2)).ravel(), np.repeat(np.arange(frames.n), 3)] = along.ravel()
+        columns[sticking, np.arange(frames.n, len(rows))] = 1.0
+        speed = frames.u.ravel()
+        plain = np.zeros(3 * frames.n)
+        plain[normal] = -mul(pinv(frames.A[np.ix_(normal, normal)], rcond=1e-12), speed[normal])
+        rubbing = mul(columns, -mul(pinv(mul(frames.A[rows], columns), rcond=1e-12), speed[rows]))
+        return (rubbing if norm(rubbing) <= MOST_RUBBING * norm(plain) else plain).reshape(-1, 3)
 
     def _choose(self, time: float) -> None:
         """Which contacts carry force, and in which mode; into `run.active`."""
