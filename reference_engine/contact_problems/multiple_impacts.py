@@ -13,6 +13,7 @@ from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.contact_forces import one_per_contact
 from reference_engine.contact_problems.friction import friction_forces
+from reference_engine.contact_problems.friction_continuation import impartial_forces
 from reference_engine.contact_problems.impact_laws import LAWS, checked_inverse_mass, impulse_of
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.dense import lstsq, mul
@@ -25,6 +26,7 @@ MOST_IMPACTS = {2: 4000, 3: 200}  # for each contact, in the plane, where each t
 PATIENCE, ROUGHLY = 15, 1e-10  # for each contact: after so many, what is left of a sequence without end is cut to that
 ACCURACY = 1e-12  # of complementarity problems, of the greatest speed
 STOPPED = 4.0 * ACCURACY  # of the greatest speed: a slower approach is what such a problem leaves
+IMPARTIAL = 100  # contacts in space, up to which friction is followed from none, by full matrices
 GIVES = 1e-1, 1e-2, 1e-3, 1e-4  # shares of a contact's own inverse mass, added to tell whether contacts wedge
 WEDGED = 0.5  # of the inverse ratio of such shares: impulses that grow by so much with it grow without bound
 TIE = 1e-12  # approaches that differ by less are equal, and the first is struck first
@@ -193,7 +195,12 @@ def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
     alone = 3 * (n + np.arange(len(based)))
     W[alone, :], W[:, alone], b[n:, 0] = 0.0, 0.0, -K[rows[alone], rows[alone]] * base[based]
     W[alone, alone] = K[rows[alone], rows[alone]]
-    problem = ConeProblem(sparse.csr_array(W), b, np.append(mu, mu[based]))
+    mu = np.append(mu, mu[based])
+    if 1 < len(mu) <= IMPARTIAL:
+        impulse, missed, _ = impartial_forces(W, b, mu, np.zeros((len(mu), 2)), ACCURACY * scale)
+        if missed <= ACCURACY * scale:
+            return in_rows(impulse, based, n)
+    problem = ConeProblem(sparse.csr_array(W), b, mu)
     try:
         unit = scale / problem.scale
         found = solve_cones(problem, tolerance=ACCURACY * unit, enough=ROUGHLY * unit)
@@ -201,7 +208,12 @@ def spatial(K: Array, u: Array, mu: Array, base: Array, scale: float) -> Array:
         if why := wedged(W, problem):
             raise WedgedImpactError(why) from error
         raise ImpactError(str(error)) from error
-    impulse = np.roll(found.impulse, -1, axis=1)
+    return in_rows(found.impulse, based, n)
+
+
+def in_rows(found: Array, based: Indices, n: int) -> Array:
+    """(3 n,) the normal last, of impulses that have it first and end with those of `based`."""
+    impulse = np.roll(found, -1, axis=1)
     impulse[based, :2] += impulse[n:, :2]
     return impulse[:n].ravel()
 

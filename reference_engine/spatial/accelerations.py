@@ -13,9 +13,9 @@ the accelerations are unique wherever no contact slides and spins.
 import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
+from reference_engine.contact_problems.least_squares import solve_least
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
-from reference_engine.spatial.least_squares import solve_least
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
 
 NO_SLIP, ONSET = 1e-3, 1e4  # times the speed that is none: slower slips have the direction that they are given

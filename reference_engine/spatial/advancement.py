@@ -236,7 +236,7 @@ def contacts_at(run, y, later, near, fastest, found):
             measure(model, y, work.rotation, k, work.measured)
             inside = work.measured[col.INSIDE]
             off = min(inside, work.measured[col.LOWEST])
-            if abs(work.measured[col.GAP]) > near or off < -near or rate_at(run, y, k) > fastest:
+            if not abs(work.measured[col.GAP]) <= near or off < -near or rate_at(run, y, k) > fastest:
                 continue
             if inside <= near and not stays_inside(run, later, k, inside, y):
                 continue

@@ -11,6 +11,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
+from reference_engine.contact_problems.friction_continuation import MOST_NEWTON, refine_forces, seek_forces
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul, norm, pinv
@@ -27,7 +28,6 @@ from reference_engine.events import Segment
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
-from reference_engine.spatial.contact_modes import refine_forces, seek_forces
 from reference_engine.spatial.frames import Frames, rates_of, surveyed
 from reference_engine.spatial.layout import Active, Run, Work
 from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
@@ -221,7 +221,9 @@ class BodiesInContact:
                 raise
             impulse, aims = np.zeros((n, 3)), frames.u.copy()
             aims[:, 0] += restitution * aims[:, 0]
-            _, _, jammed = seek_forces(frames.A, aims, friction, np.zeros((n, 2)), impulse, MANY_SWEEPS, CONVERGED)
+            _, _, jammed = seek_forces(
+                frames.A, aims, friction, np.zeros((n, 2)), impulse, impulse, 1.0, MANY_SWEEPS, CONVERGED
+            )
             after = aims + mul(frames.A, impulse.ravel()).reshape(n, 3)
             pressed = impulse[:, 0] > 0.0
             off = max(-float(after[:, 0].min()), float(np.abs(after[pressed, 0]).max(initial=0.0)))
@@ -312,14 +314,14 @@ class BodiesInContact:
             found, off = np.zeros((len(island), 3)), math.inf
             scale = max(float(np.abs(b).max()), NOTHING * norm(self.model.gravity))
             for sweeps in (FEW_SWEEPS, SWEEPS):
-                _, off, jammed = seek_forces(A, b, mu, way, found, sweeps, CONVERGED)
+                _, off, jammed = seek_forces(A, b, mu, way, found, found, 1.0, sweeps, CONVERGED)
                 if jammed >= 0:
                     self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
                 if off > CONVERGED * scale:
                     refined, swept = found.copy(), off
                     m = len(rows)
                     scratch = np.zeros((m, m + 1)), np.zeros((4, m)), np.zeros((m, 2), np.int64)
-                    _, off = refine_forces(A, b, mu, way, refined, *scratch)
+                    _, off = refine_forces(A, b, mu, way, refined, MOST_NEWTON, *scratch)
                     if off <= OFF * scale:
                         found = refined
                         break

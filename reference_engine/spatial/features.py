@@ -160,7 +160,7 @@ def between_edges(model, y, rotation, a, ea, b, eb, out):
     o1, e1, size1, o1_rate, e1_rate = edge_at(model, y, rotation, a, ea)
     o2, e2, size2, o2_rate, e2_rate = edge_at(model, y, rotation, b, eb)
     m = cross(e1, e2)
-    sine, c, d = length(m), dot(e1, e2), minus(o1, o2)
+    sine, d = length(m), minus(o1, o2)
     if sine < PARALLEL:
         for k in range(col.MEASURED):
             out[k] = 0.0
@@ -174,14 +174,14 @@ def between_edges(model, y, rotation, a, ea, b, eb, out):
     sign = 1.0 if side >= 0.0 else -1.0
     n = times(sign / sine, m)
     n_rate = unit_rate(n, sine, times(sign, m_rate))
-    over_det = 1.0 / (1.0 - c * c)
-    s1 = (c * dot(d, e2) - dot(d, e1)) * over_det
-    s2 = (dot(d, e2) - c * dot(d, e1)) * over_det
+    # e1 - c e2 and c e1 - e2, over 1 - c^2, which would be round-off of edges nearly parallel
+    w1, w2 = over(cross(e2, m), sine * sine), over(cross(e1, m), sine * sine)
+    s1, s2 = -dot(d, w1), -dot(d, w2)
     p1, p2 = along(o1, s1, e1), along(o2, s2, e2)
     gap = dot(n, minus(p1, p2))  # of d it would be as inexact as n, times its length
     moved = minus(along(o1_rate, s1, e1_rate), along(o2_rate, s2, e2_rate))
-    f1, f2 = gap * dot(n_rate, e1) - dot(moved, e1), gap * dot(n_rate, e2) - dot(moved, e2)
-    s1_rate, s2_rate = (f1 - c * f2) * over_det, (c * f1 - f2) * over_det
+    left = along(times(gap, n_rate), -1.0, moved)
+    s1_rate, s2_rate = dot(left, w1), dot(left, w2)
     inside = min(min(s1, size1 - s1), min(s2, size2 - s2))
     for k in range(0, 6, 3):  # else a face is nearer
         inside = min(inside, across(model, rotation, a, ea, k, n, size1))

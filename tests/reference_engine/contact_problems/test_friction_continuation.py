@@ -1,0 +1,70 @@
+"""Of several impulses and forces that obey Coulomb's law one is taken that prefers no contact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from reference_engine.array_types import Array
+from reference_engine.contact_problems.friction_continuation import impartial_forces
+from reference_engine.contact_problems.multiple_impacts import multiple_impact
+from reference_engine.dense import mul
+
+
+def rows_at_random(seed: int, sliding: bool) -> tuple[Array, Array, Array, Array]:
+    """Contacts of a few bodies on one another, as `impartial_forces` has them: more of them than the bodies can tell
+    apart, pressed together."""
+    rng = np.random.default_rng(seed)
+    contacts, bodies = 8, 2
+    J = rng.normal(size=(3 * contacts, 6 * bodies))
+    slides = np.zeros((contacts, 2))
+    if sliding:
+        angle = rng.uniform(0.0, 2.0 * np.pi, contacts)
+        slides[: contacts // 2] = np.stack([np.cos(angle), np.sin(angle)], axis=1)[: contacts // 2]
+    b = mul(J, rng.normal(size=6 * bodies)).reshape(-1, 3)
+    return mul(J, J.T), b, rng.uniform(0.1, 0.5, contacts), slides
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("sliding", [False, True])
+def test_accelerations_do_not_depend_on_the_order_and_the_tangents_of_contacts(seed: int, sliding: bool) -> None:
+    """All contacts in another order, with tangents turned and mirrored: a = A f + b in the same way."""
+    A, b, friction, slides = rows_at_random(seed, sliding)
+    rng, n, fine = np.random.default_rng(1000 + seed), len(b), 1e-12 * float(np.abs(b).max())
+    order = rng.permutation(n)
+    R = np.zeros((3 * n, 3 * n))  # to the new axes
+    for new, old in enumerate(order):
+        angle, sign = rng.uniform(0.0, 2.0 * np.pi), rng.choice([-1.0, 1.0])
+        c, s = np.cos(angle), np.sin(angle)
+        R[3 * new : 3 * new + 3, 3 * old : 3 * old + 3] = [[1.0, 0.0, 0.0], [0.0, c, s], [0.0, -sign * s, sign * c]]
+    wide = np.concatenate([np.zeros((n, 1)), slides], axis=1).ravel()
+    turned = (
+        mul(mul(R, A), R.T),
+        mul(R, b.ravel()).reshape(n, 3),
+        np.ascontiguousarray(friction[order]),
+        np.ascontiguousarray(mul(R, wide).reshape(n, 3)[:, 1:]),
+    )
+    force, missed, _ = impartial_forces(A, b, friction, slides, fine)
+    other, also, _ = impartial_forces(*turned, fine)
+    if missed > fine:  # where no forces exist none are found from either side
+        assert also > fine
+        return
+    assert also <= fine
+    a, a_turned = mul(A, force.ravel()) + b.ravel(), mul(turned[0], other.ravel()) + turned[1].ravel()
+    assert np.allclose(mul(R.T, a_turned), a, atol=1e-9 * float(np.abs(b).max()), rtol=0.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_impulses_obey_coulombs_law_within_a_cone_to_round_off(seed: int) -> None:
+    """0 <= p_n perp u_n >= 0, |p_t| <= mu p_n, and what slides afterwards has it against the slip."""
+    A, b, friction, _ = rows_at_random(100 + seed, False)
+    normal_last = np.arange(len(A)).reshape(-1, 3)[:, [1, 2, 0]].ravel()
+    found = multiple_impact(A[np.ix_(normal_last, normal_last)], b[:, [1, 2, 0]], friction=friction, restitution=0.0)
+    p, u, scale = found.impulse, found.velocity, float(np.abs(found.impulse).max())
+    load, drag, slip = p[:, 2], np.hypot(p[:, 0], p[:, 1]), np.hypot(u[:, 0], u[:, 1])
+    assert load.min() >= -1e-10 * scale
+    assert (drag - friction * load).max() <= 1e-10 * scale
+    assert u[:, 2].min() >= -1e-10
+    work = p[:, 0] * u[:, 0] + p[:, 1] * u[:, 1]
+    assert np.allclose(work, -friction * load * slip, atol=1e-9 * scale)
+    assert np.allclose(load * u[:, 2], 0.0, atol=1e-9 * scale)
