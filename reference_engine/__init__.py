@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         UnresolvedContact,
         EndlessEventsError,
         WedgedError,
+        FlatCapError,
         OrderOfImpactsError,
         PainleveError,
         SingularPositionError,

@@ -14,17 +14,19 @@ from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.friction_continuation import MOST_NEWTON, refine_forces, seek_forces
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
-from reference_engine.dense import mul, norm, pinv
+from reference_engine.dense import cross, mul, norm, pinv
 from reference_engine.elementary import squared
 from reference_engine.errors import (
     ContactForceError,
     EndlessEventsError,
+    FlatCapError,
     OrderOfImpactsError,
     PainleveError,
     UnresolvedContact,
     WedgedError,
 )
 from reference_engine.events import Segment
+from reference_engine.rotation import matrices
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
@@ -43,6 +45,7 @@ FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
 CONVERGED = 1e-14  # of the largest acceleration
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
+FLAT = 1e-9  # rad, of a rim to a plane: it lies on it
 MANY = 200  # steps and events that may not take next to no time
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
@@ -120,14 +123,35 @@ class BodiesInContact:
         if self.contacts and self.joints:
             immobile = Frames(self.run, self.y, self.contacts, self.joints).immobile
             self.contacts = [k for k, fast in zip(self.contacts, immobile) if not fast]
+        self._refuse_flat_caps(time, np.zeros_like(self.y))
         if self.contacts:
             self._impacts(time)
         self._choose(time)
         if self._come_back(time):
             self._choose(time)
+        rates = np.zeros_like(self.y)
+        rate_entry(self.run, self.y, rates)
+        self._refuse_flat_caps(time, rates)
         project_entry(self.run, self.y)
         state = self.y.copy()
         return Segment(time, lambda _: state)
+
+    def _refuse_flat_caps(self, time: float, rates: Array) -> None:
+        """A rim that lies in the plane touches with a whole disc, for which one point stands: right at rest alone."""
+        ids, bodies, change = self.model.candidate, *(x.reshape(-1, int(col.BODY)) for x in (self.y, rates))
+        rims = [k for k in self.contacts if ids[k, col.KIND] == col.RIM_FACE]
+        normals = surveyed(self.run, self.y, rims)[:, col.N : col.RATE_P1] if rims else ()
+        for k, normal in zip(rims, normals):
+            i, rim = int(ids[k, col.FIRST]), self.model.rim[ids[k, col.FIRST_FEATURE]]
+            axis = mul(matrices(bodies[i : i + 1, col.Q : col.V])[0], rim[3:6])
+            if norm(cross(axis, normal)) > FLAT:
+                continue
+            speed, acceleration = (
+                norm(x[i, first : first + 3]) + float(rim[6]) * norm(x[i, first + 3 : first + 6])
+                for x, first in ((bodies, int(col.V)), (change, int(col.V)))
+            )
+            if speed > self.run.scale[1] or acceleration > OFF * norm(self.model.gravity):
+                raise FlatCapError(time=time, bodies=self._names(k))
 
     def _end_slips(self, time: float) -> None:
         """Sliding contacts whose speed is next to none: time goes on the last bit by their deceleration."""
