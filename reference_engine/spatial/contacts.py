@@ -124,8 +124,13 @@ class BodiesInContact:
             immobile = Frames(self.run, self.y, self.contacts, self.joints).immobile
             self.contacts = [k for k, fast in zip(self.contacts, immobile) if not fast]
         self._refuse_flat_caps(time, np.zeros_like(self.y))
-        if self.contacts:
+        while self.contacts:
             self._impacts(time)
+            # What parted before, and an impact has turned round
+            more = [k for k in self._in_contact(float(self.run.scale[1])) if k not in self.contacts]
+            if not more:
+                break
+            self.contacts += more
         self._choose(time)
         if self._come_back(time):
             self._choose(time)
