@@ -66,11 +66,12 @@ def environment_has(pid: int, name: str, value: str) -> bool:
 
 
 def has_ended(pid: int) -> bool:
-    """And was not waited for."""
+    """And was not waited for; or is about to end: it has given back its memory, and its environment with that."""
     try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2][:1] == b"Z"
+        state, *numbers = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b") ")[2].split()
     except OSError:
         return False
+    return state == b"Z" or numbers[19] == b"0"  # bytes of virtual memory (proc_pid_stat(5), field 23)
 
 
 def resident(pid: int) -> tuple[int, int]:
