@@ -100,8 +100,8 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
 
 
 def _slip_turns(motion: Motion) -> Flags:
-    """(S - 1,) whether between two samples, not those of an impact, a contact that slides sticks, or the reverse, or
-    the velocity of its slip changes by a quarter or more: what slips so may meanwhile all but jam."""
+    """(S - 1,) whether between two samples, not those of an impact, a contact that slides sticks, parts, or the reverse,
+    or the velocity of its slip changes by a quarter or more: what slips so may meanwhile all but jam."""
     found, S = motion.contacts, len(motion.time)
     changes = np.zeros(S - 1, bool)
     if found is None or not len(found.sample):
@@ -109,13 +109,12 @@ def _slip_turns(motion: Motion) -> Flags:
     slip = _relative_velocity(motion, found)[1]
     slides = np.linalg.norm(slip, axis=1) > SLIDES * motion.fastest
     for _, _, rows in _of_pairs(motion, found):
-        every = np.bincount(found.sample[rows], minlength=S)
         sliding = np.bincount(found.sample[rows & slides], minlength=S)
         way = np.stack([np.bincount(found.sample[rows], slip[rows, i], minlength=S) for i in range(3)], axis=1)
         fastest = np.linalg.norm(way, axis=1)
         turns = np.linalg.norm(np.diff(way, axis=0), axis=1) > 0.25 * np.maximum(fastest[1:], fastest[:-1])
         turns &= (sliding[1:] > 0) & (sliding[:-1] > 0)
-        changes |= (np.diff(every) == 0) & ((np.diff(sliding) != 0) | turns)
+        changes |= (np.diff(sliding) != 0) | turns
     return changes & (np.diff(motion.time) > 0.0)
 
 
