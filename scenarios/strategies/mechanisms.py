@@ -27,6 +27,7 @@ TIES = ("rod", "rope")
 RAILS = ("prismatic", "slider")
 LENGTHS = (1.0, 0.25)  # m, of a link
 BENDS = (0.0, 0.1, 0.5, math.pi / 2.0, 0.001, -0.5)  # rad, of a link against the one before
+MANY_BENDS = 4 * BENDS[1:]  # held straight by both ends, a chain is in a singular position: rarely
 LEANS = (0.0, 0.5, math.pi / 2.0, 3.0)  # rad, of the first link from straight down
 TURNING = (0.0, 2.0, 10.0)  # rad/s
 LOOPS = (5, 3, 6)  # links: four of one length fold flat, where they are free to move in two ways
@@ -43,7 +44,8 @@ def chains(draw: Draw, allowed: Allowed) -> Scene:
     kind = draw(st.sampled_from([kind for kind in PINS if kind in allowed.joints]))
     length, hung = draw(st.sampled_from(LENGTHS)), draw(st.sampled_from(("one end", "both ends", "free")))
     count = draw(st.integers(2, 6))
-    angle, bend = draw(st.sampled_from(LEANS)), draw(st.sampled_from(BENDS))
+    angle = draw(st.sampled_from(LEANS))
+    bend = draw(st.sampled_from((*MANY_BENDS, 0.0) if hung == "both ends" else BENDS))
     angles = [angle + i * bend for i in range(count)]
     ends = _ends((0.0, 0.0), angles, length)
     masses = [1.0] * (count - 1) + [draw(st.sampled_from(MASSES))]
