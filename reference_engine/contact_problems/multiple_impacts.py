@@ -51,12 +51,13 @@ def multiple_impact(
     restitution: ArrayLike,
     law: str = "newton",
     order: str = "simultaneous",
+    pace: float = 0.0,
 ) -> MultipleImpact:
     """Impacts at n contacts, from their relative velocities (n, D) [m/s]; the last component is the normal one.
 
     inverse_mass: K (n D, n D) [1/kg] = J M^-1 J^T, contacts one after the other: u after = u before + K j; of bodies
     and mechanisms `inverse_mass_through_joints` has it. An approach has a negative normal velocity. friction,
-    restitution: numbers or (n,).
+    restitution: numbers or (n,). pace: m/s, of the bodies; the speeds are exact to 1e-12 of it, or of their own.
 
     simultaneous  one complementarity problem: 0 <= j_n  perp  u_n+ + e u_n >= 0, and Coulomb's law between j_t and the
                   slip afterwards (`newton`; Moreau 1988); or compression and then restitution by e times its impulse,
@@ -88,7 +89,7 @@ def multiple_impact(
         raise ValueError(f"law: {law!r} is not one of {', '.join(allowed)}, those of {order} contacts")
     after, impulse = u.copy(), np.zeros((n, D))
     impacts: list[tuple[int, ...]] = []
-    speed, uncertainty = float(np.abs(u).max()), 0.0
+    speed, uncertainty = max(float(np.abs(u).max()), pace), 0.0
     slow = STOPPED * speed
 
     def next_impact(velocity: Array) -> tuple[tuple[int, ...], Array] | None:
@@ -101,8 +102,9 @@ def multiple_impact(
             given[contacts] = impulse_of(law, K[np.ix_(rows, rows)], velocity[fastest], mu[fastest], e[fastest])
         else:
             given[contacts] = simultaneous_impulses(
-                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[contacts], mu[contacts], e[contacts], slow
-            )
+                law.removeprefix("at-once-"), K[np.ix_(rows, rows)], velocity[contacts], mu[contacts], e[contacts],
+                slow=slow, pace=pace,
+            )  # fmt: skip
         return tuple(int(k) for k in contacts), given
 
     again = Repetition(K, n, next_impact)
@@ -151,10 +153,10 @@ def together(order: str, K: Array, normal: Array, slow: float, fastest: int) -> 
     return approaching[group == group[np.flatnonzero(approaching == fastest)[0]]]
 
 
-def simultaneous_impulses(law: str, K: Array, u: Array, mu: Array, e: Array, slow: float) -> Array:
+def simultaneous_impulses(law: str, K: Array, u: Array, mu: Array, e: Array, *, slow: float, pace: float) -> Array:
     """(n, D) the impulses of one complementarity problem, or of two."""
     solve = planar if u.shape[1] == 2 else spatial
-    scale = float(np.abs(u).max())
+    scale = max(float(np.abs(u).max()), pace)
     none = np.zeros(len(u))
     if law == "newton":
         bounced = u.copy()

@@ -243,7 +243,7 @@ class BodiesInContact:
         try:
             found = multiple_impact(
                 frames.A[np.ix_(which, which)], frames.u[:, order], friction=friction, restitution=restitution,
-                law=self.settings.impact_law, order=together,
+                law=self.settings.impact_law, order=together, pace=self.pace,
             )  # fmt: skip
         except ImpactError:
             if (self.settings.impact_law, self.settings.order) != ("newton", "simultaneous"):
