@@ -45,7 +45,8 @@ def solve_cones(
     """Impulses that meet Coulomb's law at every contact to `tolerance` of problem.scale, whichever way.
 
     Default: sweeps of Gauss-Seidel from `start` and Newton's method by turns, then sweeps while they help; where
-    that does not end, the interior point method and Newton's again; of small pyramids Lemke's; at last many sweeps.
+    that does not end, the interior point method and Newton's again; of small pyramids Lemke's; Newton's from nothing;
+    at last many sweeps.
     `enough`: what is taken, too, where those came no nearer; redundant contacts at the edges of their cones, at rest,
     are such: Newton's method converges slowly there. Before the many sweeps, which would not help.
     Raises ContactForceError, with the residual, if none of them gets there; ValueError for an unknown method.
@@ -58,7 +59,7 @@ def solve_cones(
     if not 0.0 < tolerance < np.inf:
         raise ValueError(f"tolerance: {tolerance}; positive")
     plan = {
-        "default": (sweeps_and_newton, while_it_helps, interior_then_newton, calmly, pivoted, patiently),
+        "default": (sweeps_and_newton, while_it_helps, interior_then_newton, calmly, pivoted, afresh, patiently),
         "gauss-seidel": (lambda p, x, t: gauss_seidel(p, x, t, MANY_SWEEPS),),
         "newton": (lambda p, x, t: ("newton", *newton(p, x, t, 4 * ROUNDS)),),
         "interior": (interior_then_newton,),
@@ -151,6 +152,12 @@ def pivoted(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
     if tolerance < residual < np.inf:
         impulse, residual, _ = newton(problem, impulse, tolerance, ROUNDS)
     return "lemke", impulse, residual, pivots
+
+
+def afresh(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
+    """Newton's method from nothing: what others found may lie where two contacts share what either could carry."""
+    impulse, residual, rounds = newton(problem, np.zeros_like(start), tolerance, 4 * ROUNDS)
+    return "newton", impulse, residual, rounds
 
 
 def patiently(problem: ConeProblem, start: Array, tolerance: float) -> Attempt:
