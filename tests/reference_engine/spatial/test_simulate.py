@@ -92,6 +92,15 @@ def test_a_sliding_block_stops_when_friction_has_taken_its_speed() -> None:
     np.testing.assert_allclose(motion.velocity[-1, 0], 0.0, atol=1e-15)
 
 
+def test_blocks_that_touch_and_slide_alike_do_not_press_on_one_another() -> None:
+    """Faces in contact whose force is round-off carry none: not now this one, now that one."""
+    cubes = [block((1.0, 1.0, 1.0), position=(x, 0.0, 0.5), velocity=(0.0713, 0.0, 0.0)) for x in (0.0, 1.0)]
+    motion = simulate_spatial(SpatialWorld(bodies=(*cubes, FLOOR), friction=0.2), (0.0, 0.03, 1.0))
+    assert kinds(motion) == ["stick"] * 8
+    way = 0.0713**2 / (2.0 * 0.2 * G)
+    np.testing.assert_allclose(motion.position[-1, :2, 0], (way, 1.0 + way), atol=1e-12)
+
+
 def test_a_block_with_much_friction_tips_about_its_leading_edge() -> None:
     """A tall block that slides with friction 1 cannot stand: the centre of pressure would be ahead of its edge."""
     tall = block((0.1, 0.1, 0.3), position=(0, 0, 0.15), velocity=(2.0, 0.0, 0.0))
