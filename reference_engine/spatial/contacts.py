@@ -321,7 +321,10 @@ class BodiesInContact:
         self._seek_forces(time, frames, friction, slides, force)
         # Without those whose force has fallen to 0, and those that had none, or have none, where the others carry
         pressed = force[:, 0] > FORCELESS * np.abs(force).max(initial=0.0)
-        spared = [k for k, any_ in zip(self.contacts, pressed) if not any_ or self._fallen.get(k, (k in self._idle,))[0]]
+        spared = [
+            k for k, any_force in zip(self.contacts, pressed)
+            if not any_force or self._fallen.get(k, (k in self._idle,))[0]
+        ]  # fmt: skip
         for without in (spared, []):
             active = self._chosen(frames, force, slides, before, without)
             young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}

@@ -100,8 +100,8 @@ def forces_balance(motion: Motion) -> Iterator[Broken]:
 
 
 def _slip_turns(motion: Motion) -> Flags:
-    """(S - 1,) whether between two samples, not those of an impact, a contact that slides sticks, parts, or the reverse,
-    or the velocity of its slip changes by a quarter or more: what slips so may meanwhile all but jam."""
+    """(S - 1,) whether between two samples, not those of an impact, a contact that slides sticks, parts, or the
+    reverse, or the velocity of its slip changes by a quarter or more: what slips so may meanwhile all but jam."""
     found, S = motion.contacts, len(motion.time)
     changes = np.zeros(S - 1, bool)
     if found is None or not len(found.sample):
