@@ -75,22 +75,12 @@ class GivenWork:
         position, orientation, velocity, spin = (part[free] for part in state)
         own = np.zeros_like(spin)
         if self._turns:
-            for k, (q, w) in enumerate(zip(orientation, spin)):
-                axes = _matrix(q)
+            from reference_engine.rotation import matrices  # who reads scenes needs no compiler
+
+            for k, (axes, w) in enumerate(zip(matrices(orientation), spin)):
                 own[k] = mul(axes, self._inertia[k] * mul(axes.T, w))
         return position, mul(self._mass, velocity), cross(position, self._mass[:, None] * velocity) + own
 
 
 def _cross2(u: Array, v: Array) -> float:
     return float(u[0] * v[1] - u[1] * v[0])
-
-
-def _matrix(q: Array) -> Array:
-    w, x, y, z = q.tolist()
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )

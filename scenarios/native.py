@@ -11,6 +11,7 @@ import hashlib
 import itertools
 import json
 import zlib
+from bisect import bisect_right
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ Language = Literal["mjcf", "urdf", "sdf", "python"]
 ENDINGS = (".xml", ".mjcf", ".urdf", ".sdf")
 """Of files that are models."""
 MOST_FILES = 5000
+SAME_STEP = 1e-6  # of the model's step: a control whose time is as much later is of this step
 MOST_TEXT = 500  # characters of a path, or of what is not measured
 FUNCTION = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*$"
 Path = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
@@ -81,6 +83,13 @@ class Controls(Data):
         if len({len(row) for row in self.rows}) > 1:
             raise ValueError("controls: rows of several lengths; allowed: one number for each actuator")
         return self
+
+    def row_at(self, time: float, own_step: float) -> tuple[float, ...] | None:
+        """The row that holds over the step that begins at this time, s; None before the first. `own_step`: s, of the
+        model. A row that is later by less than SAME_STEP of it is of this step."""
+        now = time + SAME_STEP * own_step
+        at = bisect_right(self.times, now) - 1 if self.times else min(int(now / own_step), len(self.rows) - 1)
+        return self.rows[at] if at >= 0 else None
 
 
 class Start(Data):

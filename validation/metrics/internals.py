@@ -10,7 +10,7 @@ import numpy as np
 from scenarios.scene import SpatialScene
 from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation
-from validation.metrics.proximity import proximities
+from validation.metrics.proximity import proximities_within
 
 
 def actuator_work(o: Observation) -> float | None:
@@ -78,7 +78,7 @@ def contact_range(o: Observation) -> Reading | None:
     probe = o.scene.native.model.probe
     assert probe is not None
     names = [member.name for member in (*o.scene.bodies, *o.scene.boundaries)]
-    pair, near = {names.index(probe.body), names.index(probe.other)}, proximities(o)
+    pair, near = {names.index(probe.body), names.index(probe.other)}, proximities_within(o, FURTHEST)
     last = np.flatnonzero(there > 0.0)
     rows = [k for k in range(len(near)) if len(last) and near.sample[k] == last[-1]]
     gaps = [float(near.gap[k]) for k in rows if {int(near.a[k]), int(near.b[k])} == pair]
@@ -91,6 +91,7 @@ def is_swept(o: Observation) -> bool:
     return native is not None and native.model.probe is not None and native.model.probe.kind == "separation"
 
 
+FURTHEST = 0.2  # m: no sweep goes further
 SWEPT = ("contact_range",)
 """All that is measured of a sweep."""
 

@@ -52,16 +52,20 @@ def pairs(o: Observation) -> list[tuple[int, int]]:
 @shared
 def proximities(o: Observation) -> Proximities:
     """Every pair that may touch and is near, or nears so fast that it meets within three steps, at every sample."""
-    # Reports look up what metrics are; only who measures needs kernels.
-    from reference_engine.geometry.planar_proximity import planar_proximities
-    from reference_engine.geometry.spatial_proximity import spatial_proximities
-
     fastest = np.sort(point_speed(o).max(axis=0))[-2:].sum()
     radii = bounding_radius(o)[free(o)]
     apart = o.interval[o.interval > 0.0].min(initial=np.inf)
     step = max(o.trajectory.dt, float(apart)) if np.isfinite(apart) else o.trajectory.dt
     lookahead = min(STEPS_AHEAD * step * float(fastest), FURTHEST * 2.0 * float(radii.max()))
-    cutoff = max(near_distance(o), lookahead)
+    return proximities_within(o, max(near_distance(o), lookahead))
+
+
+def proximities_within(o: Observation, cutoff: float) -> Proximities:
+    """Of every pair that may touch and is nearer than this, m, at every sample."""
+    # Reports look up what metrics are; only who measures needs kernels.
+    from reference_engine.geometry.planar_proximity import planar_proximities
+    from reference_engine.geometry.spatial_proximity import spatial_proximities
+
     pieces = pieces_of(o)
     if isinstance(o.trajectory, PlanarTrajectory):
         pose = pieces.planar_poses(_with_boundaries(o, o.trajectory.pose, (0.0,)))

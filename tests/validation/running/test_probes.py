@@ -99,9 +99,9 @@ def test_to_hold_is_to_give_servos_the_positions_that_they_have() -> None:
     assert np.ptp(motion.position[:, 0], axis=0).max() == 0.0
 
 
-@pytest.mark.parametrize("margin", [0.0, 3e-4])
+@pytest.mark.parametrize("margin", [0.0, 3e-4, 7.65e-3])
 def test_contact_begins_where_the_gap_is_the_margin_of_the_model(margin: float) -> None:
-    """In steps of 10 um, to one of them; from 0.2 mm deep on, whatever the gap at the start."""
+    """In steps of 10 um, to one of them; from 0.2 mm deep on, whatever the gap at the start, or whole sweeps later."""
     lifted = CRATE.format(z=0.1005).replace("<geom ", f"<geom margin='{margin}' ")
     upper = CRATE.format(z=0.3).replace("crate", "upper").replace("'0.1 0.1 0.1'", "'0.05 0.05 0.1'")
     model = model_of(PLANE + lifted + upper)

@@ -6,7 +6,6 @@ second mjData, so the motion has the bits that it has without Upright.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,7 +31,6 @@ from validation.engines.shared.description import otherwise
 from validation.engines.shared.quaternions import product, rotated, rotation_vector
 
 ATTEMPTS = 50  # at coordinates for given poses
-SAME_STEP = 1e-6  # of a step: a control whose time is as much later is of this step
 CLOSE = 1e-14  # m and rad: a smaller change of the coordinates ends it
 KINDS: Mapping[str, Any] = {
     "integrator": mujoco.mjtIntegrator,
@@ -92,15 +90,9 @@ class NativeWorld(recorder.World):
     def _control(self) -> None:
         """Sets the recorded controls of the step to come."""
         given = self._controls
-        if given is None:
-            return
-        now = (self.steps + SAME_STEP) * self.dt
-        if given.times:
-            at = bisect_right(given.times, now) - 1
-        else:
-            at = min(int(now / self._own_step), len(given.rows) - 1)
-        if at >= 0:
-            self.data.ctrl[:] = given.rows[at]
+        row = None if given is None else given.row_at(self.steps * self.dt, self._own_step)
+        if row is not None:
+            self.data.ctrl[:] = row
 
     def step(self, *, watched: bool) -> None:
         self._control()

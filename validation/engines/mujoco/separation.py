@@ -14,6 +14,7 @@ from validation.engines.mujoco.native import NativeWorld
 from validation.engines.mujoco.probes import coordinates_of
 from validation.engines.mujoco.reading import contact_rows
 from validation.engines.shared import recorder
+from validation.engines.shared.separation import beginning
 
 
 class SweptWorld(NativeWorld):
@@ -32,18 +33,29 @@ class SweptWorld(NativeWorld):
         self._moved = coordinates_of(self.model, body)
         self.data.qvel[:] = 0.0
         self._from = self.data.qpos[self._moved][:3].copy()
+        self._begun = beginning(self._meets, recorder.step_count(scene, dt) * self._probe.size)
+        self._move(self._begun)
+
+    def _move(self, way: float) -> None:
+        """m, away from where the probe begins."""
+        self.data.qpos[self._moved][:3] = self._from + way * np.array(self._probe.direction)
         mujoco.mj_fwdPosition(self.model, self.data)
+
+    def _meets(self, way: float) -> bool:
+        self._move(way)
+        return self._are_in_contact()
+
+    def _are_in_contact(self) -> bool:
+        contact, member = self.data.contact, self.found.member
+        pairs = zip(member[contact.geom1].tolist(), member[contact.geom2].tolist(), contact.exclude.tolist())
+        return any({a, b} == self._pair and not left_out for a, b, left_out in pairs)
 
     def step(self, *, watched: bool) -> None:
         self.steps += 1
-        way = self.steps * self._probe.size * np.array(self._probe.direction)
-        self.data.qpos[self._moved][:3] = self._from + way
-        mujoco.mj_fwdPosition(self.model, self.data)
+        self._move(self._begun + self.steps * self._probe.size)
 
     def internals(self) -> Sequence[float]:
-        contact, member = self.data.contact, self.found.member
-        pairs = zip(member[contact.geom1].tolist(), member[contact.geom2].tolist(), contact.exclude.tolist())
-        return (float(any({a, b} == self._pair and not left_out for a, b, left_out in pairs)),)
+        return (float(self._are_in_contact()),)
 
     def contacts(self) -> recorder.Rows | None:
         return contact_rows(self.model, self.data, self.found.member, self.dt, knows_forces=False)

@@ -46,6 +46,7 @@ from validation.engines.pybullet.importing import imported
 from validation.engines.pybullet.loading import LOADING, load
 from validation.engines.pybullet.native import PARAMETERS, NativeWorld
 from validation.engines.pybullet.queries import QUERIES, closest_points
+from validation.engines.pybullet.separation import SweptWorld
 from validation.engines.pybullet.trees import BASE, X_Y_ANGLE
 from validation.engines.pybullet.world import Built
 from validation.engines.relations import repeats
@@ -94,7 +95,10 @@ SETTINGS: Mapping[str, Setting] = {
         default=1e-7, low=0.0, high=1.0, fuzzed="less", doc="the sweeps end at this squared residual"
     ),
     "contact_breaking_threshold": Setting(
-        default=0.02, low=1e-9, high=1.0, doc="contacts are made and kept up to this gap, m"
+        default=0.02,
+        low=1e-9,
+        high=1.0,
+        doc="contacts are made and kept up to this gap times the smaller bounding radius",
     ),
     "contact_erp": Setting(default=0.08, low=0.0, high=1.0, doc="share of a penetration that a step takes back"),
     "contact_slop": Setting(default=1e-5, low=0.0, high=1.0, fuzzed="less", doc="penetration that is left alone, m"),
@@ -181,7 +185,9 @@ class PyBullet(SteppingEngine):
         client = self._fresh_client()
         if isinstance(scene, SpatialScene) and scene.native is not None:
             breaking = float(SETTINGS["contact_breaking_threshold"].default)
-            return NativeWorld(client, scene, dt, settings, breaking)
+            probe = scene.native.model.probe
+            kind = SweptWorld if probe is not None and probe.kind == "separation" else NativeWorld
+            return kind(client, scene, dt, settings, breaking)
         return World(Built(client, scene, dt, settings), scene, dt)
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:

@@ -20,8 +20,9 @@ from scenarios import frames, mass
 from scenarios.native import Model
 from scenarios.scene import SpatialScene, parse_scene
 from validation.engines.engine import ModelError
+from validation.engines.pybullet.controls import moves_joints, ranges
 from validation.engines.pybullet.links import Address, Link, Links
-from validation.engines.pybullet.loading import STEP, Loaded, is_fixed
+from validation.engines.pybullet.loading import MOVABLE, STEP, Loaded, is_fixed
 from validation.engines.pybullet.trees import BASE
 from validation.engines.shared.description import (
     MOST_FRICTION,
@@ -137,8 +138,9 @@ class _Describer:
                     "limits": self.limits,
                     "acted_on": free,  # by the damping of motion
                     "free": [body["name"] for (body, _, _), one in zip(made, members) if self._is_free_base(one)],
-                    "sweeps": False,
-                    "conserves": self.possible,
+                    "conserves": self.possible and not moves_joints(self.given),
+                    "servos": [one.title for one in self.links if one.joint is not None and one.joint[2] in MOVABLE],
+                    "controls": ranges(self.loaded, self.loaded.settings),
                     "unmeasured": [text[:500] for text in self.unmeasured],
                 },
             },
@@ -343,6 +345,8 @@ class _Describer:
         moving = [link for link in self.links if link.joint is not None and link.joint[2] != pb.JOINT_FIXED]
         if self.loaded.settings["motors"]:
             self._named("motors, at rest, that pybullet gives every joint", [link.title for link in moving])
+        if moves_joints(self.given):
+            self.unmeasured["energy: the motors that move joints add and store some"] = None
         for column, what in ((6, "damping of joints"), (7, "friction of joints")):
             self._named(what, [link.title for link in moving if link.joint[column]])
         for column, what in ((6, "rolling friction of links"), (7, "spinning friction of links")):

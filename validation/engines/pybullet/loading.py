@@ -47,6 +47,15 @@ LOADING: Mapping[str, Setting] = {
     "motors": Setting(
         default=True, doc="the motors that hold joints still until a program turns them off, as pybullet loads them"
     ),
+    "control": Setting(
+        default="position", choices=("position", "velocity", "torque"), doc="what recorded controls are of each joint"
+    ),
+    "control_force": Setting(
+        default=100_000.0,
+        low=0.0,
+        high=1e12,
+        doc="most force of a control, N or N m, as pybullet has it where none is given",
+    ),
 }
 """How a program loads a model: what a file does not say. Defaults are pybullet's own, but for gravity."""
 OF_URDF = ("fixed_base", "self_collision", "inertia_from_file", "implicit_cylinder", "base_height")
@@ -213,10 +222,6 @@ def movable(loaded: Loaded) -> list[tuple[int, int]]:
 
 
 def _start(loaded: Loaded, model: Model) -> None:
-    if model.start.controls is not None:
-        raise ModelError("--from: pybullet plays no recorded controls; MuJoCo does")
-    if model.probe is not None and model.probe.kind in ("hold", "separation"):
-        raise ModelError(f"pybullet has no probe {model.probe.kind}; allowed: settle, drop, push, tip")
     if model.start.keyframe is not None:
         raise ModelError(f"--from: {model.start.keyframe!r:.60} is no start; URDF and SDF have no keyframes, give .npz")
     values = _values(loaded, model.start)

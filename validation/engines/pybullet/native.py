@@ -17,6 +17,7 @@ from reference_engine.array_types import Array
 from scenarios.scene import SpatialScene
 from validation.engines.engine import ModelError, NotFiniteError, Settings, Value
 from validation.engines.pybullet.contacts import contact_rows
+from validation.engines.pybullet.controls import Played, moves_joints
 from validation.engines.pybullet.coordinates import set_coordinates
 from validation.engines.pybullet.description import described
 from validation.engines.pybullet.loading import LOADING, load
@@ -56,6 +57,9 @@ class NativeWorld(recorder.World):
             raise ModelError(f"pybullet loads the model otherwise than it was described: {fault}")
         if scene.native.model.probe is not None:
             set_up(self.loaded, self.found, scene.native.model.probe)
+        model = scene.native.model
+        self._played = Played(self.loaded, model, self.loaded.settings) if moves_joints(model) else None
+        self.internal_columns = () if self._played is None else self._played.columns
         self.velocity_lag = -dt / 2
         self.contact_tolerance = 2.0 * self.found.margin
         call = self.loaded.call
@@ -74,8 +78,13 @@ class NativeWorld(recorder.World):
         self._order = np.array([row for links in self._trees.values() for row, _ in _base_first(links)], np.int64)
 
     def step(self, *, watched: bool) -> None:
+        if self._played is not None:
+            self._played.give(self.steps * self.dt)
         self.steps += 1
         self.loaded.call(pb.stepSimulation)
+
+    def internals(self) -> Sequence[float]:
+        return () if self._played is None else self._played.tracking()
 
     # --- reading ---
 

@@ -8,14 +8,12 @@ import pybullet as pb
 
 from reference_engine.array_types import Array
 from scenarios import frames, mass
-from scenarios.native import Probe, ProbeKind
+from scenarios.native import Probe
 from validation.engines.engine import ModelError
 from validation.engines.pybullet.description import Described
 from validation.engines.pybullet.links import w_first
 from validation.engines.pybullet.loading import Loaded, is_fixed
 from validation.engines.pybullet.trees import BASE, xyzw
-
-KINDS: tuple[ProbeKind, ...] = ("settle", "drop", "push", "tip")
 
 
 def set_up(loaded: Loaded, found: Described, probe: Probe) -> None:
@@ -24,13 +22,17 @@ def set_up(loaded: Loaded, found: Described, probe: Probe) -> None:
         for body in loaded.bodies:
             if not is_fixed(loaded, body):
                 position, orientation = loaded.call(pb.getBasePositionAndOrientation, body)
-                _set_base(loaded, body, np.add(position, (0.0, 0.0, probe.size)), orientation)
+                set_base(loaded, body, np.add(position, (0.0, 0.0, probe.size)), orientation)
     elif probe.kind in ("push", "tip"):
-        body = _free_base(loaded, found, probe.body)
+        body = free_base(loaded, found, probe.body)
         (_throw if probe.kind == "push" else _tip)(loaded, body, probe)
+    elif probe.kind == "separation":
+        body = free_base(loaded, found, probe.body)
+        position, orientation = loaded.call(pb.getBasePositionAndOrientation, body)
+        set_base(loaded, body, np.add(position, probe.first * np.array(probe.direction)), orientation)
 
 
-def _free_base(loaded: Loaded, found: Described, name: str) -> int:
+def free_base(loaded: Loaded, found: Described, name: str) -> int:
     names = [body.name for body in found.scene.bodies]
     if name in names:
         body, link = found.address[names.index(name)]
@@ -39,7 +41,7 @@ def _free_base(loaded: Loaded, found: Described, name: str) -> int:
     raise ModelError(f"probe: {name!r:.80} is no free body of the model")
 
 
-def _set_base(loaded: Loaded, body: int, position: Array, orientation: Sequence[float]) -> None:
+def set_base(loaded: Loaded, body: int, position: Array, orientation: Sequence[float]) -> None:
     """Where its base goes, with all that hangs on it; its velocity stays."""
     velocity, spin = loaded.call(pb.getBaseVelocity, body)
     loaded.call(pb.resetBasePositionAndOrientation, body, position.tolist(), orientation)
@@ -73,4 +75,4 @@ def _tip(loaded: Loaded, body: int, probe: Probe) -> None:
     turn = mass.rotation_matrix((math.cos(half), math.sin(half), 0.0, 0.0))
     axes = turn @ mass.rotation_matrix(w_first(orientation))
     placed = centre + turn @ (np.array(position) - centre) + (0.0, 0.0, probe.lift)
-    _set_base(loaded, body, placed, xyzw(np.array(frames.quaternion_of(axes))))
+    set_base(loaded, body, placed, xyzw(np.array(frames.quaternion_of(axes))))
