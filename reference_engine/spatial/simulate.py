@@ -24,6 +24,7 @@ FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
 CROWDED = 1e-6  # s, no less for so MANY steps and events
 BARELY = 1e-12  # s
+GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit, where no step is short enough
 AGAIN = 4  # times that a step to an event is made anew
 
 
@@ -77,7 +78,7 @@ class _InSpace(BodiesInContact):
             return Segment(math.nextafter(start, math.inf), lambda _: before)
         h, self.step_length = integrate(run, longest, self.step_length)
         if h < 0.0:
-            raise UnresolvedContact("no step is short enough", time=start, bodies=self._any_names(), gap=0.0)
+            self._refuse_step(start)
         passed = np.zeros(len(self.model.candidate), np.int64)
         passed[self.contacts] = 2
         passed[[*self._modes(), *self.joints]] = 1
@@ -132,6 +133,18 @@ class _InSpace(BodiesInContact):
             self.samples.append((time, before))
             self.sample(time, self.y)
         return segment
+
+    def _refuse_step(self, time: float) -> None:
+        """No step is short enough: raises EndlessEventsError where forces grow without limit, as where slip jams."""
+        run, model = self.run, self.model
+        rate_entry(run, run.y, np.zeros_like(run.y))
+        largest = float(np.abs(run.work.force[: run.active.count[0]]).max(initial=0.0))
+        mass = float((1.0 / model.inverse_mass[model.inverse_mass > 0.0]).sum())
+        usual = mass * (norm(model.gravity) + self.pace * self.pace / self.size)
+        kind, reason = UnresolvedContact, "no step is short enough"
+        if largest > GROWN * usual:
+            kind, reason = EndlessEventsError, f"forces grow without limit, to {largest:.3g} N; {reason}"
+        raise kind(reason, time=time, bodies=self._any_names(), gap=0.0)
 
     def _refuse_crowds(self, time: float) -> None:
         """Raises EndlessEventsError where MANY events, or steps, take next to no time."""
