@@ -196,6 +196,9 @@ def _given_motion(motion: Data, by: Similarity) -> Data:
     found["acceleration"] = vectors(by, np.array(motion["acceleration"]), by.speed / by.time).tolist()
     found["amplitude"] = vectors(by, np.array(motion["amplitude"]), by.length).tolist()
     found["spin"] = spins(by, np.array(motion["spin"])).tolist()
+    if motion.get("knots"):
+        rates = vectors(by, np.array([knot[1:] for knot in motion["knots"]]), by.speed).tolist()
+        found["knots"] = [[knot[0] * by.time, *rate] for knot, rate in zip(motion["knots"], rates)]
     _scale(found, {"frequency": 1.0 / by.time})
     return found
 

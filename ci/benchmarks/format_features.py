@@ -35,6 +35,8 @@ FEATURES = {
     "contact margin": "stand-off:space=spatial",
     "given motion, at one speed": "moving-plate:space=spatial",
     "given motion, to and fro": "moving-plate:moved=shaken,space=spatial",
+    "given motion, by knots": "moving-plate:moved=cart,space=spatial",
+    "given motion, turning": "turning-plate:space=spatial",
 }
 SAME = 2.0  # a factor: other processors and releases of engines end elsewhere by that much, and not further
 

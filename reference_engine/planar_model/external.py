@@ -114,7 +114,7 @@ def packed(
     if isinstance(force, ConstantForce):
         torque, turns = force.torque, force.turns
     else:
-        rate = force.turn_rate
+        rate, turns = force.turn_rate, force.turns
         if len(force.profile) == 1:
             fx, fy = fx * force.profile[0][1], fy * force.profile[0][1]
     kind = TURNING_FORCE if turns else FIXED_FORCE

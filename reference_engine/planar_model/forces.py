@@ -82,7 +82,8 @@ class Thruster:
     """A force that turns with its body, times a factor that is a function of time.
 
     The factor is linear between the points (time [s], factor) of the profile, constant before and after them.
-    With a `turn_rate` the force also turns in the frame of its body; at time 0 it is as stated.
+    With a `turn_rate` the force also turns in the frame of its body; at time 0 it is as stated. Without `turns` its
+    axes are those of the world.
     """
 
     body: int
@@ -90,6 +91,7 @@ class Thruster:
     force: tuple[float, float]  # N, body frame
     profile: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
     turn_rate: float = 0.0  # rad/s
+    turns: bool = True  # with the body
 
     def __post_init__(self) -> None:
         numbers = (x for point in self.profile for x in point)

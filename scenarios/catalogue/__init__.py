@@ -27,7 +27,7 @@ ORDER = """
     break_rack dominoes pile thrown_sphere ellipsoid_drop rocking_ellipsoid rising_egg ellipsoid_heaps.THREE
     ellipsoid_heaps.IN_SPHERE ellipsoid_heaps.LATTICE compliant.BOUNCE compliant.REST compliant.CRADLE
     compliant.ROLLING compounds.SWING compounds.THROWN compounds.OVERHANG joint_drives.DRIVEN joint_drives.STOPPED
-    joint_drives.BRAKED ties_in_space.CONE ties_in_space.WELDED moving_plate stand_off
+    joint_drives.BRAKED ties_in_space.CONE ties_in_space.WELDED moving_plate turning_plate stand_off
 """
 
 

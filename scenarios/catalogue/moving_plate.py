@@ -1,4 +1,4 @@
-"""A block on a plate whose motion is given: a belt, a plate that sets off, a plate that is shaken.
+"""A block on a plate whose motion is given: a belt, a plate that sets off, one that is shaken, a cart that stops.
 
 Friction gives the block mu g at most. While it slips that is its acceleration, towards the plate's velocity V(t); once
 it has that it goes along as long as |V'(t)| <= mu g (Den Hartog 1931, Trans. ASME 53). On the belt at u that is at
@@ -13,8 +13,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from reference_engine import elementary
-from reference_engine.elementary import squared
 from scenarios.catalogue.shared.bodies import G, Space, block, scene_of
 from scenarios.catalogue.shared.laws import MOVING_SHARE, OF_REST, contact_laws, make_scenario
 from scenarios.catalogue.shared.poses import Array, poses_in_plane
@@ -23,7 +21,7 @@ from scenarios.given_motion import PlanarGivenMotion, SpatialGivenMotion
 from scenarios.scenario import Canonical, Family, Scenario, Within
 from scenarios.truth import Goal
 
-Moved = Literal["belt", "set-off", "shaken"]
+Moved = Literal["belt", "set-off", "shaken", "cart"]
 DURATION = 2.0  # s
 WIDTH, HEIGHT = 0.5, 0.2  # m, of the block
 LENGTH, THICKNESS = 30.0, 0.5  # m, of the plate
@@ -32,8 +30,10 @@ AMPLITUDE, FREQUENCY, PHASE = 0.2, 5.0, 0.5 * np.pi  # m, rad/s, rad: A w^2 = 5 
 GIVEN: dict[Moved, dict[str, Any]] = {
     "belt": {"velocity": (SPEED, 0.0)},
     "set-off": {"acceleration": (SET_OFF, 0.0)},
+    "cart": {"knots": ((0.1, 0.0, 0.0), (0.4, 1.5, 0.0), (1.2, 1.5, 0.0), (1.35, 0.0, 0.0))},
     "shaken": {"amplitude": (AMPLITUDE, 0.0), "frequency": FREQUENCY, "phase": PHASE},
 }
+VECTORS = ("velocity", "acceleration", "amplitude")
 SEARCHED = 4000  # stretches of the duration in which slip begins or ends once at most
 
 
@@ -55,9 +55,7 @@ def stick_slip(motion: Any, most: float, duration: float) -> list[Piece]:
 
     def change(time: float) -> float:
         """The plate's acceleration."""
-        swing = float(motion.travel(time)[0] - 0.5 * motion.acceleration[0] * squared(time) - motion.velocity[0] * time)
-        offset = motion.amplitude[0] * elementary.sin(float(motion.phase))
-        return float(motion.acceleration[0]) - squared(motion.frequency) * (swing + offset)
+        return float(motion.acceleration_at(time)[0])
 
     time, x, v, found = 0.0, 0.0, 0.0, list[Piece]()
     while time < duration:
@@ -118,12 +116,13 @@ def moving_plate(
     friction: Annotated[float, Within(0.05, 0.45)] = 0.3,
     space: Space = "planar",
 ) -> Scenario:
-    """Moving plate: friction takes a block along on a belt, on a plate that sets off at 5 m/s^2, or on a shaken one"""
+    """Moving plate: friction takes a block along on a belt, a plate that sets off at 5 m/s^2, a shaken one, a cart"""
     given = GIVEN[moved]
     motion: Any = PlanarGivenMotion(**given)
     if space == "spatial":
-        vectors = {name: (value[0], 0.0, 0.0) for name, value in given.items() if isinstance(value, tuple)}
-        motion = SpatialGivenMotion(**given | vectors)
+        vectors = {name: (value[0], 0.0, 0.0) for name, value in given.items() if name in VECTORS}
+        knots = tuple((*knot, 0.0) for knot in given.get("knots", ()))
+        motion = SpatialGivenMotion(**given | vectors | {"knots": knots})
     bodies = (
         block(space, "block", size=(WIDTH, HEIGHT), depth=WIDTH, y=0.5 * HEIGHT, friction=friction),
         block(
@@ -157,5 +156,11 @@ def moving_plate(
     )
 
 
-CANONICAL: Canonical = ({}, {"moved": "set-off"}, {"moved": "shaken"}, {"moved": "shaken", "space": "spatial"})
+CANONICAL: Canonical = (
+    {},
+    {"moved": "set-off"},
+    {"moved": "shaken"},
+    {"moved": "shaken", "space": "spatial"},
+    {"moved": "cart", "space": "spatial"},
+)
 FAMILY = Family("moving-plate", moving_plate, CANONICAL, subject="the block on the plate")

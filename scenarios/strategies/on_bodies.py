@@ -5,6 +5,7 @@ Engines have other code for a plane than for two bodies, and most of what is kno
 Contact is to the last bit where it is on the plane. Shrinking goes towards a wide, thick block.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -83,12 +84,16 @@ def carried(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) -> S
     def along(size: float) -> tuple[float, ...]:
         return tuple(size if k == axis else 0.0 for k in range(len(scene.gravity)))
 
-    kind = draw(st.sampled_from(("steady", "faster", "swings")))
+    kind = draw(st.sampled_from(("steady", "faster", "swings", "knots")))
     given: dict[str, Any] = {}
     if kind == "steady":
         given["velocity"] = along(draw(st.sampled_from(PACES)))
     elif kind == "faster":
         given["acceleration"] = along(draw(st.sampled_from(PACES)))
+    elif kind == "knots":
+        speeds = (0.0, draw(st.sampled_from(PACES)), draw(st.sampled_from(PACES)), 0.0)
+        times = itertools.accumulate(draw(st.sampled_from((0.1, 0.25, 0.5))) for _ in speeds)
+        given["knots"] = tuple((time, *along(speed)) for time, speed in zip(times, speeds))
     else:
         frequency = draw(st.sampled_from(SWINGS))
         share = draw(st.sampled_from((0.25, 0.5, 2.0 if axis == 0 else 0.75)))  # of g; beyond it nothing stays

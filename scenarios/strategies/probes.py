@@ -81,7 +81,8 @@ def _on_fixed(space: Space, shape: Any, **more: Any) -> Scene:
 def _swinging(space: Space) -> dict[str, Any]:
     """A motion that has all that a given one may have, but a turn."""
     along = (1.0, 0.0) if space == "planar" else (1.0, 0.0, 0.0)
-    return {"velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0}
+    swings = {"velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0}
+    return swings | {"knots": ((0.5, *along),)}
 
 
 def probes() -> dict[str, Scene]:

@@ -118,7 +118,8 @@ BOUNDS = (
     Bound("driven-joint:joint=slider", "truth_error_position", 1e-10, JOINED, unit="m"),
     Bound("conical-pendulum:tie={rope,rod}", "truth_error_position", 1e-10, JOINED, unit="m"),
     Bound("fixed-flight", "truth_error_position", 1e-10, JOINED, unit="m"),
-    Bound("moving-plate:moved={belt,set-off}", "truth_error_position", 1e-12, "round-off", unit="m"),
+    Bound("moving-plate:moved={belt,set-off,shaken,cart}", "truth_error_position", 1e-11, ODE, unit="m"),
+    Bound("turning-plate:spin={0.5,2,3}", "truth_error_position", 1e-9, ODE, unit="m"),
     Bound("rocking-block", "truth_error_angle", 1e-11, ODE, unit="rad"),
     Bound("rocking-block", "truth_error_goal", 1e-11, ODE, unit="s"),
     Bound(

@@ -48,6 +48,9 @@ NO_WHEEL = {"pybullet": (3, 12)}  # no wheel from this Python on
 LOADS = {
     "pymunk": frozenset({"python"}),
     "box2d": frozenset({"python"}),
+    "rapier": frozenset({"python"}),
+    "physx": frozenset({"python"}),
+    "dart": frozenset({"python"}),
     "pybullet": frozenset({"urdf", "sdf"}),
     "mujoco": frozenset({"mjcf", "urdf"}),
 }

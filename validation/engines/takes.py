@@ -24,7 +24,7 @@ SPATIAL = MOTION | _named("spatial bodies.orientation half-space sphere box")
 MARGIN = _named("bodies.margin boundaries.margin")
 GIVEN_MOTION = _named("""
     bodies.motion bodies.motion.velocity bodies.motion.acceleration bodies.motion.amplitude bodies.motion.frequency
-    bodies.motion.phase bodies.motion.spin
+    bodies.motion.phase bodies.motion.spin bodies.motion.knots
 """)
 GROUPS = _named("groups bodies.group")
 FORCES = _named("""

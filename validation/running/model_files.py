@@ -164,8 +164,9 @@ class _Reader:
 
     def _read_asset(self, by: Path, text: str) -> None:
         """Wherever an engine may look for it; one that is nowhere is the engine's to report."""
+        packaged = ""
         if text.startswith(("package://", "model://")):
-            text = text.partition("://")[2]
+            packaged = text = text.partition("://")[2]
             bases = [self.root.parent, self.root]
             names = [text, text.partition("/")[2]]
         else:
@@ -178,13 +179,17 @@ class _Reader:
         for candidate in dict.fromkeys(base / name for base in bases for name in names if name):
             if candidate.is_file():
                 inside = self._inside(by, candidate, text)
-                self._add(Path(self.root, *_lexical(candidate, self.root)), inside)
+                steps = _lexical(candidate, self.root)
+                self._add(Path(self.root, *steps), inside)
+                if packaged and steps != (lies := PurePosixPath(packaged).parts) and ".." not in lies:
+                    self._add(Path(self.root, *lies), inside, again=True)  # below the package's name, as pybullet asks
 
-    def _add(self, path: Path, source: Path) -> None:
+    def _add(self, path: Path, source: Path, *, again: bool = False) -> None:
+        """`again`: under another name, which counts once."""
         name = self._below(path)
         if name in self.found:
             return
-        size = source.stat().st_size
+        size = 0 if again else source.stat().st_size
         if self.total + size > MOST_BYTES or len(self.found) == MOST_FILES:
             most = f"{MOST_BYTES / 2**20:.0f} MiB in {MOST_FILES} files"
             raise SceneError(f"{name}: {size / 2**20:.1f} MiB; allowed: for all files of a model {most}")

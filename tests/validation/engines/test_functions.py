@@ -264,8 +264,8 @@ def test_a_function_that_draws_anew_is_refused(folder: Path) -> None:
 
 
 def test_the_identity_is_that_of_the_module_and_of_what_it_imports_of_its_own_folder(folder: Path) -> None:
-    word = space(folder, "import sizes, numpy, parts.walls", BALL.format(y="sizes.Y"), "space.add(body, shape)")
-    (folder / "sizes.py").write_text("from parts import walls\nY = 2.0\n", encoding="utf-8")
+    word = space(folder, "import levels, numpy, parts.walls", BALL.format(y="levels.Y"), "space.add(body, shape)")
+    (folder / "levels.py").write_text("from parts import walls\nY = 2.0\n", encoding="utf-8")
     (folder / "parts").mkdir()
     (folder / "parts/__init__.py").write_text("from . import deep\n", encoding="utf-8")
     for name in ("walls", "deep", "unused"):
@@ -273,14 +273,14 @@ def test_the_identity_is_that_of_the_module_and_of_what_it_imports_of_its_own_fo
     model = function_model(word)
     module = f"{word.partition(':')[0]}.py"
     assert sorted(one.path for one in model.files) == sorted(
-        [module, "sizes.py", "parts/__init__.py", "parts/walls.py", "parts/deep.py"]
+        [module, "levels.py", "parts/__init__.py", "parts/walls.py", "parts/deep.py"]
     )
     assert model.file == module and "numpy" not in str(model.files[0].path)
     scene = scene_of(word)
     assert scene.bodies[0].position == (0.0, 2.0)
-    (folder / "sizes.py").write_text("Y = 3.0\n", encoding="utf-8")
+    (folder / "levels.py").write_text("Y = 3.0\n", encoding="utf-8")
     assert function_model(word).digest(1.0) != model.digest(1.0)
-    with pytest.raises(ModelError, match=r"sizes\.py is not here, or not as it was"):
+    with pytest.raises(ModelError, match=r"levels\.py is not here, or not as it was"):
         motion_of(scene)
 
 

@@ -23,6 +23,7 @@ from tests.validation.engines.test_pybullet_models import (  # noqa: E402
     scene_of,
 )
 from validation.engines.engine import ModelError, Value  # noqa: E402
+from validation.running.model_files import read_model  # noqa: E402
 from validation.running.probes import SWEEP_STEP, probes_of  # noqa: E402
 
 LIMITED = "<limit lower='-2' upper='1.5' effort='9' velocity='9'/>"
@@ -141,6 +142,21 @@ def test_a_sweep_finds_the_gap_from_which_on_pybullet_lists_contacts(breaking: f
     assert there is not None and there.min() == 0.0 and there.max() == 1.0
     assert float(height[there > 0.0].max()) == pytest.approx(breaking * np.sqrt(0.01 + 0.0225 + 0.04), abs=1.1e-5)
     assert np.diff(height) == pytest.approx(np.full(100, 1e-5), abs=1e-9)
+
+
+def test_meshes_of_a_ros_package_are_found_below_its_name(tmp_path: Path) -> None:
+    """`package://arms/meshes/part.obj`, where the root is the folder arms with its package.xml; it is packed once."""
+    (tmp_path / "arms/meshes").mkdir(parents=True)
+    (tmp_path / "arms/urdf").mkdir()
+    (tmp_path / "arms/package.xml").write_text("<package/>", encoding="utf-8")
+    corners = "\n".join(f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1))
+    faces = "f 1 2 3\nf 2 3 4\nf 5 6 7\nf 6 7 8\nf 1 2 5\nf 2 5 6\nf 3 4 7\nf 4 7 8"
+    (tmp_path / "arms/meshes/part.obj").write_text(f"{corners}\n{faces}\n", encoding="utf-8")
+    mesh = "<mesh filename='package://arms/meshes/part.obj'/>"
+    (tmp_path / "arms/urdf/arm.urdf").write_bytes(model_of(link("part", 1.0, mesh)).files[0].content())
+    model = read_model(str(tmp_path / "arms/urdf/arm.urdf"))
+    assert [one.path for one in model.files] == ["arms/meshes/part.obj", "meshes/part.obj", "urdf/arm.urdf"]
+    assert len(scene_of(model).bodies) == 1
 
 
 def test_the_command_probes_holds_and_plays(tmp_path: Path) -> None:

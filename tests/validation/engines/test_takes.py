@@ -94,7 +94,7 @@ def scenes() -> list[Scene]:
                 {"name": "one", "shape": shape, "mass": 1.0},
                 {"name": "two", "shape": shape, "fixed": True, "motion": {
                     "velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0,
-                    "spin": spin}}],
+                    "spin": spin, "knots": [[0.5, *along]]}}],
         }) for along, shape, spin in (([1, 0], DISC, 1.0), ([1, 0, 0], SPHERE, [1, 0, 0]))),
         parse_scene({
             "dimension": 3, "duration": 1.0,

@@ -32,12 +32,22 @@ from scipy.spatial.transform import Rotation
 from reference_engine.array_types import Array
 from scenarios.joint_forces import Element
 from scenarios.joints import AxialJoint
-from scenarios.scene import Scene
+from scenarios.native import Model
+from scenarios.scene import Scene, SpatialScene
+from validation.engines import LOADS
+from validation.engines.dart.native import Described, NativeWorld
 from validation.engines.dart.queries import QUERIES, distances
 from validation.engines.engine import DeclinedError, Setting, Settings, SteppingEngine, Value, able
-from validation.engines.shared.embedding import rotation_matrix, state_in_space, turned_about_z, vector_in_space
+from validation.engines.shared.embedding import (
+    given_in_space,
+    rotation_matrix,
+    state_in_space,
+    turned_about_z,
+    vector_in_space,
+)
 from validation.engines.shared.joint_tree import (
     Link,
+    given_fault,
     joint_forest,
     link_state,
     loop_fault,
@@ -46,11 +56,13 @@ from validation.engines.shared.joint_tree import (
 )
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
+from validation.engines.shared.recorder import World
 from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
     DRIVES,
     FRICTION_OF_JOINTS,
+    GIVEN_MOTION,
     HINGES,
     JOINTS,
     LIMITS,
@@ -79,11 +91,10 @@ MESH = "dartpy makes meshes from files alone"
 TAKES = (
     PLANAR | SPATIAL | SOLVER | COMPOUND | JOINTS | HINGES | {"restitution", "concave-polygon", "capsule", "cylinder"}
 )
-TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
+TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | GIVEN_MOTION | {"fixed"}
 BECAUSE = {
     "bodies.margin": "DART has no margins of contact",
     "boundaries.margin": "DART has no margins of contact",
-    "bodies.motion": "Upright gives no body of DART a motion",
     "arc-polygon": "DART has no shape with arc edges; a polygon would be another scene",
     "bowl": f"{MESH}, and has no concave shape",
     "hollow-sphere": f"{MESH}, and has no concave shape",
@@ -121,14 +132,20 @@ class Dart(SteppingEngine):
         options="of its world and solver",
     )
     queries = QUERIES
+    loads = LOADS["dart"]
 
     def cannot(self, scene: Scene) -> str | None:
         if any(piece.kind == "hull" for body in scene.bodies for piece in spatial_pieces(body.shape, 0)):
             return f"{MESH}: a polygon has to be of rectangles"
         laws = no_values("DART", PairLaws(scene), friction="min", restitution="product")
-        return laws or start_fault(scene) or loop_fault("DART", scene)
+        return laws or given_fault("DART", scene) or start_fault(scene) or loop_fault("DART", scene)
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> DartWorld:
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
+        return Described(model, duration, title).scene
+
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        if isinstance(scene, SpatialScene) and scene.native is not None:
+            return NativeWorld(scene, dt)
         if settings["collision_detector"] == "fcl" and any(body.shape.kind == "capsule" for body in scene.bodies):
             raise DeclinedError(NO_CAPSULE)
         return DartWorld(scene, dt, settings)
@@ -161,14 +178,20 @@ class DartWorld(MaximalWorld):
         self._restitution = self.laws.shape_values("restitution", "product")
         self._nodes: list[Any] = [None] * len(scene.bodies)
         self._joints: dict[int, Any] = {}
+        self._walls: list[Any] = []  # of boundaries
         self._links, loops = joint_forest(scene)
         self._add_bodies()
         self._add_boundaries()
         for i, j in non_colliding_pairs(scene):
             self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], self._nodes[j])
+        still = [*self._walls, *(self._nodes[k] for k, body in enumerate(scene.bodies) if body.fixed)]
+        for i in self.given:  # passes through what else is fixed
+            for other in still:
+                if other is not self._nodes[i]:
+                    self._option.collisionFilter.addBodyNodePairToBlackList(self._nodes[i], other)
         for joint in loops:
             self._close_loop(joint)
-        for i in self.free:
+        for i in self.moving:
             self.set_body_state(i, *(part[i] for part in self.in_space))
         self._set_coordinates(*self.start)
 
@@ -181,7 +204,11 @@ class DartWorld(MaximalWorld):
         position, orientation, _, _ = self.in_space
         skeletons: dict[int, Any] = {}
         for i, body in enumerate(self.scene.bodies):
-            if body.fixed:
+            if body.motion is not None:
+                skeletons[i] = skeleton = dynamics.Skeleton(f"body {i}")
+                self._joints[i], self._nodes[i] = skeleton.createFreeJointAndBodyNodePair()
+                self._joints[i].setActuatorType(dynamics.ActuatorType.VELOCITY)
+            elif body.fixed:
                 skeleton = dynamics.Skeleton(f"body {i}")
                 joint, self._nodes[i] = skeleton.createWeldJointAndBodyNodePair()
                 joint.setTransformFromParentBodyNode(_pose(position[i], rotation_matrix(orientation[i])))
@@ -247,6 +274,7 @@ class DartWorld(MaximalWorld):
             assert wall.normal is not None, boundary.kind  # of half-spaces; the others are declined
             self._add_shape(node, dynamics.PlaneShape(wall.normal, float(wall.normal @ wall.origin)), j, 0)
             self._world.addSkeleton(skeleton)
+            self._walls.append(node)
 
     def _close_loop(self, joint: Any) -> None:
         index = {body.name: i for i, body in enumerate(self.scene.bodies)}
@@ -279,7 +307,15 @@ class DartWorld(MaximalWorld):
     # --- stepping and reading --------------------------------------------------------------------------
 
     def advance(self) -> None:
+        after = [given_in_space(self.scene.bodies[i], (self.steps + 1) * self.dt) for i in self.given]
+        for i, (position, _, _, spin) in zip(self.given, after):
+            joint, velocity = self._joints[i], (position - self._nodes[i].getWorldTransform().translation()) / self.dt
+            joint.setLinearVelocity(velocity)
+            joint.setAngularVelocity(spin)
+            joint.setCommands(joint.getVelocities())
         self._world.step()
+        for i, (position, orientation, _, _) in zip(self.given, after):  # which the step misses where it turns, too
+            self._joints[i].setTransform(_pose(position, rotation_matrix(orientation)))
         if self.planar:
             for link in self._links:
                 if link.joint is None:
@@ -295,7 +331,7 @@ class DartWorld(MaximalWorld):
             self.set_body_state(body, np.array([*slide[:2], 0.0]), upright, np.array([*velocity[:2], 0.0]), spin)
 
     def body_states(self) -> Iterator[BodyState]:
-        for i in self.free:
+        for i in self.moving:
             node = self._nodes[i]
             pose = node.getWorldTransform()
             q = pose.quaternion()

@@ -35,7 +35,7 @@ import mujoco
 import numpy as np
 
 from reference_engine.array_types import Array
-from scenarios.given_motion import given_bodies, given_state
+from scenarios.given_motion import given_state
 from scenarios.joint_forces import ELEMENTS, Element, target_of
 from scenarios.joints import AxialJoint
 from scenarios.native import Model
@@ -65,7 +65,14 @@ from validation.engines.relations import Relation, repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import rotation_matrix, vector_in_space
 from validation.engines.shared.importing import Imported
-from validation.engines.shared.joint_tree import joint_forest, link_state, loop_fault, start_fault, start_turn
+from validation.engines.shared.joint_tree import (
+    given_fault,
+    joint_forest,
+    link_state,
+    loop_fault,
+    start_fault,
+    start_turn,
+)
 from validation.engines.shared.quaternions import rotated
 from validation.engines.takes import (
     COMPLIANT,
@@ -218,12 +225,8 @@ class MuJoCo(SteppingEngine):
         return {**FAIR, "solref_timeconst": 2.0 * dt, **(FAIR_COMPLIANT if scene.contact.compliant else {})}
 
     def cannot(self, scene: Scene) -> str | None:
-        if reason := start_fault(scene):
+        if reason := given_fault("MuJoCo", scene) or start_fault(scene):
             return reason
-        given = {scene.bodies[i].name for i in given_bodies(scene)}
-        for joint in scene.joints:
-            if given & {joint.a, joint.b}:
-                return f"joint {joint.name!r} ties a body of given motion, which hangs on nothing in MuJoCo"
         _, loops = joint_forest(scene)
         if loops and not CONNECTS_SITES:
             return (

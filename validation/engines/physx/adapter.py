@@ -32,19 +32,23 @@ import numpy as np
 import scipy.optimize  # noqa: F401  the means of pairs are found with it: imported once, not in every simulation
 
 from reference_engine.array_types import Array
-from scenarios.scene import Scene
+from scenarios.native import Model
+from scenarios.scene import Scene, SpatialScene
 from scenarios.shapes import simple_shapes
+from validation.engines import LOADS
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
-from validation.engines.shared.embedding import quaternion_product, vector_in_space
+from validation.engines.shared.embedding import given_in_space, quaternion_product, vector_in_space
 from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
 from validation.engines.shared.maximal_coordinates import BodyState, JointFrames, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
+from validation.engines.shared.recorder import World
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
     DRIVES,
+    GIVEN_MOTION,
     HINGES,
     LIMITS,
     MARGIN,
@@ -60,6 +64,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import sapien
     from sapien import physx
+
+    from validation.engines.physx.native import NativeWorld, described
 
 
 UPRIGHT, UNSCALED = np.array([1.0, 0.0, 0.0, 0.0]), [1.0, 1.0, 1.0]
@@ -88,9 +94,8 @@ MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
 TAKES |= {"restitution", "concave-polygon", "joints", "joints.b"}
-TAKES |= DRIVES | LIMITS | MARGIN | {"fixed"}
+TAKES |= DRIVES | LIMITS | GIVEN_MOTION | MARGIN | {"fixed"}
 BECAUSE = {
-    "bodies.motion": "Upright gives no body of PhysX a motion",
     "joints.friction": "SAPIEN has no dry friction of joints",
     "arc-polygon": "PhysX has no shape with arc edges; a polygon would be another scene",
     "compliant": "SAPIEN's materials have no stiffness",
@@ -156,6 +161,7 @@ class PhysX(SteppingEngine):
         options="of its scene",
     )
     queries = QUERIES
+    loads = LOADS["physx"]
 
     def cannot(self, scene: Scene) -> str | None:
         if reason := no_values("PhysX", PairLaws(scene), friction="mean", restitution="mean"):
@@ -165,8 +171,13 @@ class PhysX(SteppingEngine):
             return f"PhysX leaves corners out of a hull of more than {MOST_CORNERS}"
         return limit_fault("PhysX", scene)
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> PhysXWorld:
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        if isinstance(scene, SpatialScene) and scene.native is not None:
+            return NativeWorld(scene, dt)
         return PhysXWorld(scene, dt, settings)
+
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
+        return described(model, duration, title)
 
 
 class PhysXWorld(MaximalWorld):
@@ -189,6 +200,8 @@ class PhysXWorld(MaximalWorld):
         self._bodies: list[Any] = []
         self._add_bodies()
         self._add_boundaries()
+        packed = sorted(self.moving)  # in the order in which they were added
+        self._rows = [packed.index(i) for i in self.moving]
         for joint in self.effective_joints():
             self._add_joint(joint)
 
@@ -206,7 +219,8 @@ class PhysXWorld(MaximalWorld):
         group = {number: k for k, number in enumerate(sorted({body.group for body in self.scene.bodies}))}
         bodies: Sequence[Any] = self.scene.bodies
         for i, body in enumerate(bodies):
-            made = physx.PhysxRigidStaticComponent() if body.fixed else physx.PhysxRigidDynamicComponent()
+            moves = not body.fixed or body.motion is not None
+            made = physx.PhysxRigidDynamicComponent() if moves else physx.PhysxRigidStaticComponent()
             for piece in spatial_pieces(body.shape, int(self._settings["ellipsoid_subdivisions"])):
                 shape = _shape(piece, self._materials[i])
                 self._set_offsets(shape, body)
@@ -219,6 +233,8 @@ class PhysXWorld(MaximalWorld):
                     setattr(made, name, self._settings[name])
                 if self.planar:
                     made.set_locked_motion_axes(IN_PLANE)
+            if body.motion is not None:
+                made.kinematic = True
             self._add(made, i, position[i], orientation[i])
             if not body.fixed:
                 made.linear_velocity, made.angular_velocity = velocity[i], spin[i]
@@ -284,10 +300,14 @@ class PhysXWorld(MaximalWorld):
     # --- stepping and reading --------------------------------------------------------------------------
 
     def advance(self) -> None:
+        for i in self.given:
+            position, orientation, *_ = given_in_space(self.scene.bodies[i], (self.steps + 1) * self.dt)
+            self._bodies[i].set_kinematic_target(sapien.Pose(position, orientation))
         self._system.step()
 
     def body_states(self) -> Iterator[BodyState]:
-        for row in np.frombuffer(self._system.pack(), np.float32).reshape(-1, STATE).tolist():
+        rows = np.frombuffer(self._system.pack(), np.float32).reshape(-1, STATE).tolist()
+        for row in (rows[k] for k in self._rows) if self.given else rows:
             yield row[4:7], row[:4], row[7:10], row[10:]
 
     def apply_wrench(self, body: int, force: Array, torque: Array) -> None:
@@ -295,7 +315,7 @@ class PhysXWorld(MaximalWorld):
 
     def set_body_state(self, body: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
         rows = np.frombuffer(self._system.pack(), np.float32).reshape(-1, STATE).copy()
-        rows[self.free.index(body)] = np.concatenate([orientation, position, velocity, spin])
+        rows[self._rows[self.moving.index(body)]] = np.concatenate([orientation, position, velocity, spin])
         self._system.unpack(rows.tobytes())
 
     def options(self) -> dict[str, Any]:

@@ -36,6 +36,7 @@ import numpy as np
 import pybullet as pb
 
 from reference_engine.array_types import Array
+from scenarios.given_motion import given_state
 from scenarios.native import Model
 from scenarios.scene import Scene, SpatialScene, features
 from validation.engines import LOADS
@@ -53,7 +54,7 @@ from validation.engines.relations import repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.embedding import vector_in_space
 from validation.engines.shared.importing import Imported
-from validation.engines.shared.joint_tree import loop_fault, start_fault
+from validation.engines.shared.joint_tree import given_fault, loop_fault, start_fault
 from validation.engines.shared.linear_contact import body_values
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.quaternions import continued
@@ -63,6 +64,7 @@ from validation.engines.takes import (
     COMPOUND,
     DRIVES,
     FRICTION_OF_JOINTS,
+    GIVEN_MOTION,
     HINGES,
     JOINTS,
     LIMITS,
@@ -75,11 +77,10 @@ from validation.engines.takes import (
 from validation.records.queries import Answers, Poses
 
 TAKES = PLANAR | SPATIAL | SOLVER | COMPLIANT | SHAPES | COMPOUND | WALLS | JOINTS | HINGES | {"restitution"}
-TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | {"fixed"}
+TAKES |= DRIVES | LIMITS | FRICTION_OF_JOINTS | GIVEN_MOTION | {"fixed"}
 BECAUSE = {
     "bodies.margin": "Bullet's margins are inside boxes and balls, and no two stand off by them",
     "boundaries.margin": "Bullet's margins are inside boxes and balls, and no two stand off by them",
-    "bodies.motion": "a fixed body of Bullet has no velocity, and would carry nothing along",
     "arc-polygon": "Bullet has no shape with arc edges; a polygon would be another scene",
     "concave-polygon": "a moving Bullet mesh is its convex hull",
     "rod": "Bullet has no joint that keeps a distance",
@@ -174,7 +175,9 @@ class PyBullet(SteppingEngine):
             kinds = [piece.kind for piece in spatial_pieces(body.shape, 0)] if body.shape.kind == "compound" else []
             if len(kinds) > 1 and "hull" in kinds:
                 return f"body {body.name!r}: pybullet takes no hull among several shapes of a body"
-        return start_fault(scene) or loop_fault("Bullet", scene, " between multibodies")
+        return (
+            given_fault("pybullet", scene) or start_fault(scene) or loop_fault("Bullet", scene, " between multibodies")
+        )
 
     def warm_up(self) -> None:
         """A client takes 30 ms or more to make in a process just forked, and next to nothing to inherit."""
@@ -245,15 +248,20 @@ class World(recorder.SceneWorld):
             self._joints = {n: range(pb.getNumJoints(n, physicsClientId=self._client)) for n in self._trees}
         else:
             self._alone = [(i, number) for i, number, link in free if link == BASE]
+        self._carried = [(i, built.addresses[i][0]) for i in self.given]
         hung = [i for links in self._trees.values() for i, _ in links]
-        self._order = np.array([*(i for i, _ in self._alone), *hung], np.int64)
+        self._order = np.array([*(i for i, _ in self._alone), *hung, *self.given], np.int64)
         self._last = self.start[1][self._order]  # spatial: orientations, for the sign of the next
 
     def step(self, *, watched: bool) -> None:
         if self.has_forces:
             self._apply_forces()
+        for i, number in self._carried:
+            self.built.start_given(i, number, self.steps * self.dt, self.dt)
         self.steps += 1
         pb.stepSimulation(physicsClientId=self._client)
+        for i, number in self._carried:
+            self.built.put_given(i, number, self.steps * self.dt)
 
     def _apply_forces(self) -> None:
         """Springs, thrusters and damping of the scene, for the next step; pybullet forgets them after it."""
@@ -298,7 +306,20 @@ class World(recorder.SceneWorld):
             for number, links in self._trees.items():
                 for _, row in self._links_of(number, links):
                     numbers.extend((*row[0], *row[1], *row[6], *row[7]))
+        for i, number in self._carried:
+            numbers.extend(self._given_state(i, number))
         return numbers.tobytes()
+
+    def _given_state(self, i: int, number: int) -> list[float]:
+        """Where pybullet has it; how fast by what it is given, at the time of the other velocities."""
+        now, body = self.steps * self.dt, self.scene.bodies[i]
+        position, orientation = pb.getBasePositionAndOrientation(number, physicsClientId=self._client)
+        rate = given_state(body, now + self.velocity_lag if self.steps else now)
+        if not self.planar:
+            return [*position, *orientation, *rate[2].tolist(), *rate[3].tolist()]
+        turned = 2.0 * math.atan2(orientation[2], orientation[3])
+        turned += 2.0 * math.pi * round((float(given_state(body, now)[0][2]) - turned) / (2.0 * math.pi))
+        return [position[0], position[1], turned, *rate[1].tolist()]
 
     def _links_of(self, number: int, links: list[tuple[int, int]]) -> Iterator[tuple[int, Any]]:
         """(body, pybullet's state of the link) with its frame and velocity brought up to date."""
@@ -327,6 +348,8 @@ class World(recorder.SceneWorld):
         self.restart_joints()
         for link in self.built.links:
             self.built.set_link_state(link, *state)
+        for i, address in self._carried:
+            self.built.put_given(i, address, time)
         if not self.planar:  # the signs of the next quaternions go on from these
             self._last = state[1][self._order]
 

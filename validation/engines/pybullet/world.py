@@ -7,6 +7,8 @@ import numpy as np
 import pybullet as pb
 
 from reference_engine.array_types import Array
+from scenarios import mass
+from scenarios.given_motion import given_bodies
 from scenarios.scene import PlanarScene, Scene, masses, planar_start
 from validation.engines.engine import Settings
 from validation.engines.pybullet.trees import BASE, UPRIGHT, X_Y_ANGLE, Tree, trees_of, xyzw
@@ -18,6 +20,7 @@ from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall
 
 SELF_COLLISION = pb.URDF_USE_SELF_COLLISION | pb.URDF_USE_SELF_COLLISION_INCLUDE_PARENT  # we say who meets whom
 UNLIMITED = 1e12  # N
+HEAVY = 1e4  # times the heaviest, of a body of given motion, which is set at every step
 
 Address = tuple[int, int]  # pybullet's number of the multibody, and of the link in it
 SHAPES = {
@@ -63,9 +66,13 @@ class Built:
             if isinstance(one, Tree):
                 self._add_tree(one)
             else:
-                shape = self._shape(one, np.zeros(3))
+                shape, heavy = self._shape(one, np.zeros(3)), 0.0
+                if scene.bodies[one].motion is not None:
+                    heavy = HEAVY * float(self._mass[[not body.fixed for body in scene.bodies]].max(initial=1.0))
                 at = (self._position[one].tolist(), xyzw(self._orientation[one]))
-                self._register(one, (self._call(pb.createMultiBody, 0.0, shape, -1, *at), BASE))
+                self._register(one, (self._call(pb.createMultiBody, heavy, shape, -1, *at), BASE))
+                if heavy:
+                    self._let_go(one, heavy)
         # Of a body without a visual shape pybullet draws the collision shape: 7 ms for a plane, and nobody looks.
         small = self._call(pb.createVisualShape, pb.GEOM_BOX, halfExtents=[0.1, 0.1, 0.1]) if scene.boundaries else -1
         for j, boundary in enumerate(scene.boundaries, start=len(scene.bodies)):
@@ -76,6 +83,7 @@ class Built:
         for i, j in non_colliding_pairs(scene):
             (a, link_a), (b, link_b) = self.addresses[i], self.addresses[j]
             self._call(pb.setCollisionFilterPair, a, b, link_a, link_b, 0)
+        self._let_pass()
         for joint in loops:
             self._close_loop(joint)
 
@@ -183,6 +191,44 @@ class Built:
             if moved:
                 self._call(pb.resetBasePositionAndOrientation, number, position.tolist(), xyzw(orientation))
             self._call(pb.resetBaseVelocity, number, velocity.tolist(), spin.tolist())
+
+    # --- given motion ---------------------------------------------------------------------------------
+
+    def _let_go(self, i: int, heavy: float) -> None:
+        """What is set at every step turns by nothing of its own: no damping, and the same moment about all axes."""
+        moment = heavy * float(np.square(mass.bounding_radius(self._scene.bodies[i].shape)))
+        self._call(
+            pb.changeDynamics,
+            *self.addresses[i],
+            localInertiaDiagonal=[moment] * 3,
+            linearDamping=0.0,
+            angularDamping=0.0,
+        )
+
+    def _let_pass(self) -> None:
+        """What has a given motion passes through what is fixed, which to Bullet it is not."""
+        given = given_bodies(self._scene)
+        bodies = [i for i, body in enumerate(self._scene.bodies) if body.fixed]
+        still = [
+            address for address, member in self.member.items() if member in bodies or member >= len(self.addresses)
+        ]
+        for i in given:
+            number, link = self.addresses[i]
+            for other, k in still:
+                if other != number:
+                    self._call(pb.setCollisionFilterPair, number, other, link, k, 0)
+
+    def start_given(self, i: int, number: int, time: float, dt: float) -> None:
+        """The velocity of a body of given motion that brings it where it is after this step, against gravity."""
+        body = self._scene.bodies[i]
+        (now, _, _, _), (after, _, _, spin) = (embedding.given_in_space(body, t) for t in (time, time + dt))
+        velocity = (after - now) / dt - dt * embedding.vector_in_space(self._scene.gravity)
+        self._call(pb.resetBaseVelocity, number, velocity.tolist(), spin.tolist())
+
+    def put_given(self, i: int, number: int, time: float) -> None:
+        """A body of given motion, where it is at this time, s."""
+        position, orientation, _, _ = embedding.given_in_space(self._scene.bodies[i], time)
+        self._call(pb.resetBasePositionAndOrientation, number, position.tolist(), xyzw(orientation))
 
     def _register(self, i: int, address: Address) -> None:
         self.addresses[i] = address

@@ -35,18 +35,21 @@ import rapier3d as rapier  # which looks for numpy when it is first used, and en
 from rapier3d import JointAxesMask as Axes
 
 from reference_engine.array_types import Array
-from scenarios.given_motion import given_state
 from scenarios.joint_forces import Element
 from scenarios.joints import AxialJoint
-from scenarios.scene import PlanarScene, Scene
+from scenarios.native import Model
+from scenarios.scene import PlanarScene, Scene, SpatialScene
+from validation.engines import LOADS
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.rapier.native import Described, NativeWorld
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
-from validation.engines.shared.embedding import quaternion_product, state_in_space, vector_in_space
+from validation.engines.shared.embedding import given_in_space, quaternion_product, vector_in_space
 from validation.engines.shared.frame_motors import FrameMotor, ends_of_travel, limit_fault
 from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
+from validation.engines.shared.recorder import World
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
@@ -155,6 +158,7 @@ class Rapier(SteppingEngine):
         options="its integration parameters",
     )
     queries = QUERIES
+    loads = LOADS["rapier"]
 
     def cannot(self, scene: Scene) -> str | None:
         return limit_fault("Rapier", scene)
@@ -170,7 +174,12 @@ class Rapier(SteppingEngine):
             "friction_model": "coulomb" if isinstance(scene, PlanarScene) else "simplified",
         }
 
-    def build(self, scene: Scene, dt: float, settings: Settings) -> RapierWorld:
+    def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:
+        return Described(model, duration, title).scene
+
+    def build(self, scene: Scene, dt: float, settings: Settings) -> World:
+        if isinstance(scene, SpatialScene) and scene.native is not None:
+            return NativeWorld(scene, dt)
         return RapierWorld(scene, dt, settings)
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:
@@ -302,7 +311,8 @@ class RapierWorld(MaximalWorld):
         for motor, joint, axis in self._motors:
             joint.data.set_motor(axis, *motor.at(self.steps * self.dt))
         for i in self.given:
-            self._bodies[i].set_next_kinematic_position(_pose(*self._given_pose(i, (self.steps + 1) * self.dt)))
+            position, orientation, *_ = given_in_space(self.scene.bodies[i], (self.steps + 1) * self.dt)
+            self._bodies[i].set_next_kinematic_position(_pose(position, orientation))
         self._world.step()
         for body in self._forced:
             body.reset_forces()
@@ -313,12 +323,6 @@ class RapierWorld(MaximalWorld):
                 if abs(body.translation.z) > OUT_OF_PLANE:
                     (x, y, _), (vx, vy, _) = body.translation, body.linvel
                     body.translation, body.linvel = (x, y, 0.0), (vx, vy, 0.0)
-
-    def _given_pose(self, body: int, time: float) -> tuple[Array, Array]:
-        """Position and orientation in space."""
-        state = [part[None] for part in given_state(self.scene.bodies[body], time)]
-        position, orientation = (state_in_space(*state) if self.planar else state)[:2]
-        return position[0], orientation[0]
 
     def body_states(self) -> Iterator[BodyState]:
         if not self._world.quarantine.is_empty():

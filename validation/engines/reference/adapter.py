@@ -17,7 +17,7 @@ What its user should know:
 """
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.planar.projection import GAP_ROUND_OFF
 from reference_engine.planar.run import FINEST_TOLERANCE, IMPACT_LAWS, IMPACT_ORDERS
 from reference_engine.planar.simulate import penetration
+from reference_engine.planar_model.forces import Force
 from scenarios.boundaries import HollowSphere
 from scenarios.forces import has_applied_forces
 from scenarios.given_motion import given_bodies
@@ -151,7 +152,10 @@ class Reference:
         if reason := not_taken(self, scene):
             return reason
         if given_bodies(scene):
-            return carried.fault(scene) or self.declines(carried.with_its_body_fixed(scene))
+            why = carried.fault(scene)
+            if why is None and flies(scene) and not carried.is_steady(scene):
+                why = "the reference engine has this law of impact with given motion where it is steady"
+            return why or self.declines(carried.with_its_body_fixed(scene))
         if (module := module_for(scene)) is not None:
             return module.declines(scene)
         assert isinstance(scene, PlanarScene)
@@ -178,15 +182,28 @@ class Reference:
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
         if given_bodies(scene):
-            return carried.seen_from_the_world(self.simulate(carried.with_its_body_fixed(scene), dt, settings), scene)
+            still = carried.with_its_body_fixed(scene)
+            if carried.is_steady(scene):
+                return carried.seen_from_the_world(self.simulate(still, dt, settings), scene)
+            assert isinstance(still, PlanarScene)
+            forces = tuple(carried.forces_of(scene))
+            return carried.seen_from_the_world(self._in_the_plane(still, dt, settings, forces), scene)
         if (module := module_for(scene)) is not None:
             return module.simulate(scene, dt, settings)
         assert isinstance(scene, PlanarScene)
+        return self._in_the_plane(scene, dt, settings)
+
+    def _in_the_plane(
+        self, scene: PlanarScene, dt: float, settings: Settings, forces: tuple[Force, ...] = ()
+    ) -> PlanarTrajectory:
+        """`forces`: beside those of the scene."""
         given = {field.name: settings[field.name] for field in fields(library.Settings)}
         # The settings' values are checked against `SETTINGS`; mypy sees a union of their types.
         own = library.Settings(**given)  # type: ignore[arg-type]
+        world = world_of(scene)
+        world = replace(world, forces=(*world.forces, *forces))
         with one_call(scene, dt):
-            motion = library.simulate_at(world_of(scene), regular_sample_times(scene, dt), own)
+            motion = library.simulate_at(world, regular_sample_times(scene, dt), own)
         return trajectory_of(motion, scene, dt)
 
 

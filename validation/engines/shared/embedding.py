@@ -7,11 +7,13 @@ become facets that touch them from outside.
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from reference_engine.array_types import Array, Indices
 from scenarios.forces import planar_wrenches, spatial_wrenches
+from scenarios.given_motion import given_state
 from scenarios.scene import PlanarScene, Scene, inertias, planar_start, spatial_start
 
 DEPTH = 1.0  # m, of a prism
@@ -90,6 +92,13 @@ def from_z_to(normal: Sequence[float] | Array) -> Array:
         return np.array([0.0, 1.0, 0.0, 0.0])
     q = np.array([1.0 + z, -y, x, 0.0])
     return q / np.linalg.norm(q)
+
+
+def given_in_space(body: Any, time: float) -> tuple[Array, Array, Array, Array]:
+    """Position, orientation, velocity and spin in space, at this time, s, of a body whose motion is given."""
+    state = [part[None] for part in given_state(body, time)]
+    position, orientation, velocity, spin = state_in_space(*state) if len(state) == 2 else state
+    return position[0], orientation[0], velocity[0], spin[0]
 
 
 def rectangle(vertices: Sequence[Sequence[float]] | Array) -> tuple[Array, Array, float] | None:

@@ -5,6 +5,7 @@ import difflib
 import hashlib
 import importlib
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ from scenarios.native import Model
 from validation.engines import in_a_line, users_folders_last
 from validation.engines.engine import ModelError
 
-STEP = 1.0 / 60.0  # s, where the function has no dt of its own
+STEP = 1.0 / 60.0  # s, where neither the function nor its world has a step of its own
 LONGEST_STEP = 1.0  # s
 
 
-def built(given: Model, kind: type, name: str) -> tuple[Any, float]:
-    """What the function returns, and its time step, s. `kind`: the engine's world, and what it is called.
+def built(
+    given: Model, kind: type, name: str, own_step: Callable[[Any], float] = lambda world: STEP
+) -> tuple[Any, float]:
+    """What the function returns, and its time step, s: the function's `dt`, else that of the world. `kind`: the
+    engine's world, and what it is called.
 
     Raises ModelError, one line: whatever the function raises, or returns in place of a world.
     """
@@ -42,10 +46,18 @@ def built(given: Model, kind: type, name: str) -> tuple[Any, float]:
             raise ModelError(f"{given.function} raised {in_a_line(error)}") from error
     if not isinstance(world, kind):
         raise ModelError(f"{given.function} returned {world!r:.60} ({type(world).__name__}); it should be a {name}")
-    step = getattr(function, "dt", STEP)
+    step = getattr(function, "dt", None)
+    step = own_step(world) if step is None else step
     if isinstance(step, bool) or not isinstance(step, (int, float)) or not 0.0 < step <= LONGEST_STEP:
         raise ModelError(f"{given.function}.dt: {step!r:.60}; allowed: a number above 0 and at most {LONGEST_STEP:g} s")
     return world, float(step)
+
+
+def in_double(single: float) -> float:
+    """s: the time step that single precision stands for: one over a whole number, or seven digits."""
+    rate = round(1.0 / single) if single > 0.0 else 0
+    meant = 1.0 / rate if rate else 0.0
+    return meant if abs(meant - single) <= 1e-6 * single else float(f"{single:.7g}")
 
 
 def _check_files(given: Model, module: str) -> None:

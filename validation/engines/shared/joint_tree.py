@@ -12,6 +12,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from scenarios import mass
+from scenarios.given_motion import given_bodies
 from scenarios.joints import AnyJoint
 from scenarios.scene import (
     Ball,
@@ -222,6 +223,15 @@ def loop_fault(engine: str, scene: Scene, among: str = "") -> str | None:
     if other := next((joint for joint in loops if not isinstance(joint, (Revolute, Ball))), None):
         return f"joint {other.name!r} closes a loop, and {engine} has no {other.kind} that does{among}"
     return None
+
+
+def given_fault(engine: str, scene: Scene) -> str | None:
+    """Which joint ties a body of given motion, in words, for an engine whose joints hang on what stays; or None."""
+    given = {scene.bodies[i].name for i in given_bodies(scene)}
+    tied = next((joint for joint in scene.joints if given & {joint.a, joint.b}), None)
+    return (
+        None if tied is None else f"joint {tied.name!r} ties a body of given motion, on which nothing hangs in {engine}"
+    )
 
 
 def start_fault(scene: Scene) -> str | None:
