@@ -143,6 +143,8 @@ class Model(Data):
     file: Path  # the one that is loaded; the others are those that it includes
     files: Annotated[tuple[ModelFile, ...], Field(min_length=1, max_length=MOST_FILES)]
     start: Start = Start()
+    others: Annotated[tuple[Start, ...], Field(exclude_if=_is_empty)] = ()
+    """More starts: with the first they are one ensemble."""
     probe: Annotated[Probe | None, Field(exclude_if=not_stated)] = None
     perturbation: Annotated[Perturbation | None, Field(exclude_if=not_stated)] = None
     function: Annotated[str | None, Field(exclude_if=not_stated, pattern=FUNCTION)] = None
@@ -153,6 +155,8 @@ class Model(Data):
         """SHA-256 of files and start: the identity of what is run, whatever an engine makes of it."""
         files = [(one.path, one.sha256) for one in self.files]
         given: list[Any] = [self.language, self.file, files, self.start.model_dump(mode="json"), duration]
+        if self.others:
+            given.append([one.model_dump(mode="json") for one in self.others])
         if self.probe is not None:
             given.append(self.probe.model_dump(mode="json"))
         if self.function is not None:

@@ -30,6 +30,7 @@ from validation.running.replay import relations_of, replays_of
 from validation.running.result_cache import ResultCache, code_of
 from validation.running.runner import Limits, results_of
 from validation.running.session import running_engines
+from validation.running.starts import recorded_starts
 
 BOTH = ("default", "fair")
 """Profiles that are run where none is asked for: what an engine's best settings hide shows out of the box."""
@@ -165,7 +166,11 @@ class _Work:
         """Which single runs cannot judge and perturbed initial states have not judged yet."""
         if not self.starts:
             return []
-        rough = [(pair, found) for pair, found in self.by_single_runs() if is_chaotic(found)]
+        rough = [
+            (pair, found)
+            for pair, found in self.by_single_runs()
+            if is_chaotic(found) or recorded_starts(pair[0].scenario.scene)
+        ]
         if self.most:
             rough = few_of_each_family(rough, self.most)
         return [pair for pair, _ in rough if not all(id(plan.case) in self.ensembles for plan in pair)]
@@ -234,7 +239,7 @@ def compare_engines(
     run at all; KeyboardInterrupt where it was stopped before anything was compared.
     """
     sides = [engine_of(word) for word in words]
-    named = given_of(dict.fromkeys(scenarios), model)
+    named = given_of(dict.fromkeys(scenarios), replace(model, together=starts > 0))
     chosen: Sequence[Scenario | GivenModel]
     chosen = named or comparison_suite()
     asked = [profile] if profile or any(side.profile for side in sides) else BOTH

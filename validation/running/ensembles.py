@@ -15,7 +15,7 @@ from validation.running.options import OpenRun, Progress
 from validation.running.planning import Plan
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits, measure_motions, name_of, results_of
-from validation.running.starts import floors, horizon, perturbed, until
+from validation.running.starts import floors, horizon, perturbed, recorded_starts, until
 
 LEFT_OUT = ("truth_error_goal",)
 """Metrics that mean the end of the motion: not measured on a part of it."""
@@ -55,7 +55,8 @@ def _ensemble(pool: Executor, plan: Plan, starts: Starts, limits: Limits) -> Ens
     series: list[Series] = []
     if len(completed) >= LEAST_STARTS:
         motions = [motion for motion, _, _ in completed]
-        known = horizon(plan.scenario.scene, motions)
+        recorded = recorded_starts(plan.scenario.scene)  # which need not agree
+        known = 1.0 if recorded else horizon(plan.scenario.scene, motions)
         for share in (share for share in HORIZONS if share <= known):
             whole = [measurements for _, measurements, _ in completed]
             end = share * plan.scenario.scene.duration

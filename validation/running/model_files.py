@@ -166,7 +166,7 @@ class _Reader:
         """Wherever an engine may look for it; one that is nowhere is the engine's to report."""
         packaged = ""
         if text.startswith(("package://", "model://")):
-            packaged = text = text.partition("://")[2]
+            packaged = text = text.partition("://")[2].lstrip("/")
             bases = [self.root.parent, self.root]
             names = [text, text.partition("/")[2]]
         else:

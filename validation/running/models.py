@@ -21,6 +21,7 @@ from scenarios.scene import SpatialScene, parse_scene
 from scenarios.scene_error import SceneError
 from validation.engines import LOADS, EngineChoice, default_engines, engine_of
 from validation.engines.takes import loads_none
+from validation.judging.policy import LEAST_STARTS
 from validation.running.function_files import function_model, is_function
 from validation.running.model_files import is_model, read_model, starts_in
 from validation.running.options import AS_IT_IS, ModelOptions, RunError
@@ -76,6 +77,11 @@ def models_of(word: str, asked: ModelOptions) -> list[GivenModel]:
     """One of each start. Raises SceneError, RunError."""
     if is_function(word):
         return [_function(word, asked)]
+    together = [text for text in asked.starts if _is_ensemble(text, asked)]
+    if together:
+        rest = replace(asked, starts=tuple(text for text in asked.starts if text not in together))
+        made = [_ensemble(word, text, asked) for text in together]
+        return [*made, *(models_of(word, rest) if rest.starts else ())]
     starts = [one for text in asked.starts for one in starts_in(text)] or [""]
     several = len(starts) > 1
     return [
@@ -87,6 +93,20 @@ def models_of(word: str, asked: ModelOptions) -> list[GivenModel]:
         )
         for start in starts
     ]
+
+
+def _is_ensemble(text: str, asked: ModelOptions) -> bool:
+    """Whether these starts are one: a folder with as many as it takes."""
+    return asked.together and not asked.probes and Path(text).is_dir() and len(starts_in(text)) >= LEAST_STARTS
+
+
+def _ensemble(word: str, text: str, asked: ModelOptions) -> GivenModel:
+    first, *others = (read_model(word, root=asked.root, start=start) for start in starts_in(text))
+    return GivenModel(
+        name="+".join([file_name(Path(word)), _plain(Path(text).name)]),
+        model=first.model_copy(update={"others": tuple(one.start for one in others)}),
+        duration=asked.duration or DURATION,
+    )
 
 
 def _function(word: str, asked: ModelOptions) -> GivenModel:

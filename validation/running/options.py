@@ -75,6 +75,7 @@ class ModelOptions:
     probes: tuple[ProbeKind, ...] = ()  # run in place of the model as it is
     duration: float | None = None  # s
     root: str = ""  # the folder below which their files are
+    together: bool = False  # whether the files of a folder are one ensemble, where they are enough for one
 
     @property
     def given(self) -> list[str]:

@@ -34,6 +34,7 @@ from validation.running.options import Progress
 from validation.running.planning import Plan
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits, execute, name_of
+from validation.running.starts import recorded_starts
 from validation.store.compression import PackingError, pack, unpack
 
 MEASURED_BY = ("numpy", "scipy", "numba")
@@ -158,14 +159,15 @@ class ResultCache:
         progress: Progress,
         on_ensemble: Callable[[Plan, Ensemble], None] = lambda plan, ensemble: None,
     ) -> list[Ensemble]:
-        """Likewise, of so many perturbed initial states of each."""
-        keys = [f"{key}-{count}" for key in self.keys_of(plans)]
+        """Likewise, of so many perturbed initial states of each, or of all that are recorded."""
+        counts = [recorded_starts(plan.scenario.scene) or count for plan in plans]
+        keys = [f"{key}-{count}" for key, count in zip(self.keys_of(plans), counts)]
         known = [self.ensemble(key, plan) for key, plan in zip(keys, plans)]
         owed = [i for i, one in enumerate(known) if one is None]
         for plan, one in zip(plans, known):
             if one is not None:
                 on_ensemble(plan, one)
-        wanted = [(plans[i], Starts(count=count)) for i in owed]
+        wanted = [(plans[i], Starts(count=counts[i])) for i in owed]
         for made, i in zip(run_ensembles(pool, wanted, limits, progress) if wanted else (), owed):
             known[i] = made
             self.save_ensemble(keys[i], made)

@@ -27,9 +27,13 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
 
     Bodies that are joined move together. What is joined to something that does not move stays where it is and starts
     with another spin, by less than PERTURBATION rad/s, as far as its joints let it: they would open otherwise. Starts
-    of one seed are the same every time.
+    of one seed are the same every time. A model with recorded starts has those.
     """
     native = getattr(scene, "native", None)
+    if native is not None and native.model.others:
+        every = (native.model.start, *native.model.others)
+        model = native.model.model_copy(update={"start": every[number], "others": ()})
+        return scene.model_copy(update={"native": native.model_copy(update={"model": model})})
     if native is not None:  # in the model's own coordinates, of which the engine knows which may change
         of = Perturbation(seed=seed, number=number, size=PERTURBATION)
         model = native.model.model_copy(update={"perturbation": of})
@@ -58,6 +62,12 @@ def perturbed(scene: Scene, seed: int, number: int) -> Scene:
         twists = let_by_joints(scene, spins)
         bodies = [_faster(body, *twists[body.name]) if body.name in twists else body for body in bodies]
     return scene.model_copy(update={"bodies": tuple(bodies)})
+
+
+def recorded_starts(scene: Scene) -> int:
+    """How many a model has; 0 of what has one start."""
+    native = getattr(scene, "native", None)
+    return 0 if native is None or not native.model.others else 1 + len(native.model.others)
 
 
 def _faster(body: Any, velocity: Array, spin: Array) -> Any:

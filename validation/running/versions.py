@@ -27,6 +27,7 @@ from validation.running.processes.executor import Executor
 from validation.running.result_cache import Code, ResultCache, code_of
 from validation.running.runner import Limits, measuring_remotes
 from validation.running.session import check_settings, warm_kernels
+from validation.running.starts import recorded_starts
 
 Cells = Sequence[tuple[Plan, Result]]
 
@@ -67,7 +68,7 @@ def asked_of(
     model: ModelOptions = AS_IT_IS,
 ) -> Asked:
     """The canonical suite where no scenario is named. Raises ParameterError, SceneError, SettingError."""
-    found = given_of(dict.fromkeys(scenarios), model) or canonical_suite()
+    found = given_of(dict.fromkeys(scenarios), replace(model, together=starts > 0)) or canonical_suite()
     profiles = [choice.profile or profile] if choice.profile or profile else BOTH
     return Asked(scenarios=found, profiles=profiles, dt=dt, starts=starts, limits=limits)
 
@@ -173,7 +174,11 @@ class Releases:
         pairs = without_doubles([plan for both in zip(*sides) for plan, _ in both])
         of = [(results[id(a)], results[id(b)]) for a, b in pairs]
         found = [compare(a.scenario, *both) for (a, _), both in zip(pairs, of)]
-        rough = [i for i, one in enumerate(found) if is_chaotic(one)] if self.asked.starts else []
+        rough = [
+            i
+            for i, one in enumerate(found)
+            if self.asked.starts and (is_chaotic(one) or recorded_starts(one.scenario.scene))
+        ]
         plans = [plan for i in rough for plan in pairs[i]]
         made = self._cache.ensembles_of(self.pool, plans, self.asked.starts, self.asked.limits, self.progress)
         evidence = settled({i: compare_ensembles(*both) for i, *both in zip(rough, made[::2], made[1::2])})

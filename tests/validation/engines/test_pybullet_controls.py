@@ -144,7 +144,8 @@ def test_a_sweep_finds_the_gap_from_which_on_pybullet_lists_contacts(breaking: f
     assert np.diff(height) == pytest.approx(np.full(100, 1e-5), abs=1e-9)
 
 
-def test_meshes_of_a_ros_package_are_found_below_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize("marked", ["package://", "package:///"])
+def test_meshes_of_a_ros_package_are_found_below_its_name(marked: str, tmp_path: Path) -> None:
     """`package://arms/meshes/part.obj`, where the root is the folder arms with its package.xml; it is packed once."""
     (tmp_path / "arms/meshes").mkdir(parents=True)
     (tmp_path / "arms/urdf").mkdir()
@@ -152,7 +153,7 @@ def test_meshes_of_a_ros_package_are_found_below_its_name(tmp_path: Path) -> Non
     corners = "\n".join(f"v {x} {y} {z}" for x in (0, 1) for y in (0, 1) for z in (0, 1))
     faces = "f 1 2 3\nf 2 3 4\nf 5 6 7\nf 6 7 8\nf 1 2 5\nf 2 5 6\nf 3 4 7\nf 4 7 8"
     (tmp_path / "arms/meshes/part.obj").write_text(f"{corners}\n{faces}\n", encoding="utf-8")
-    mesh = "<mesh filename='package://arms/meshes/part.obj'/>"
+    mesh = f"<mesh filename='{marked}arms/meshes/part.obj'/>"
     (tmp_path / "arms/urdf/arm.urdf").write_bytes(model_of(link("part", 1.0, mesh)).files[0].content())
     model = read_model(str(tmp_path / "arms/urdf/arm.urdf"))
     assert [one.path for one in model.files] == ["arms/meshes/part.obj", "meshes/part.obj", "urdf/arm.urdf"]

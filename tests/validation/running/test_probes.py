@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from scenarios.native import Model, Probe
-from scenarios.scene import SpatialScene
+from scenarios.scene import SpatialScene, write_scene
 from tests.validation.command import upright
 from tests.validation.engines.mujoco_models import ENGINE, PLANE, measured, model_of, motion_of, scene_of, wrong
 from validation.engines.engine import ModelError
 from validation.records.trajectory import SpatialTrajectory
 from validation.report.probes import probe_title
 from validation.running.model_files import read_model
+from validation.running.models import models_of
+from validation.running.options import ModelOptions
 from validation.running.probes import KINDS, SWEEP_STEP, probes_of
+from validation.running.starts import perturbed, recorded_starts
 
 G = 9.81
 CELL = Path(__file__).parents[3] / "ci/benchmarks/data/cell.xml"
@@ -182,6 +185,34 @@ def test_probes_of_two_engines_are_compared_in_a_table(tmp_path: Path) -> None:
     assert "2 probes" in done.stdout and "Stored as comparison 1" in done.stdout
     rows = [line for line in done.stdout.splitlines() if line.startswith(("settle ", "hold "))]
     assert len(rows) == 2 and "Traceback" not in done.stderr
+
+
+def test_a_folder_of_states_is_one_ensemble_of_a_comparison(tmp_path: Path) -> None:
+    """Twelve states of a tall crate, of which the more slanted fall: one case, whose starts are the recorded ones."""
+    tall = CRATE.format(z=0.3).replace("'0.1 0.1 0.1'", "'0.05 0.05 0.3'")
+    (tmp_path / "tall.xml").write_text(f"<mujoco><worldbody>{PLANE}{tall}</worldbody></mujoco>", encoding="utf-8")
+    (tmp_path / "starts").mkdir()
+    tilts = np.linspace(0.0, 0.5, 12)
+    for k, tilt in enumerate(tilts):
+        pose = (0.0, 0.0, 0.31, np.cos(0.5 * tilt), np.sin(0.5 * tilt), 0.0, 0.0)
+        np.savez(tmp_path / f"starts/s{k:02}.npz", qpos=pose)
+    word, folder = str(tmp_path / "tall.xml"), str(tmp_path / "starts")
+    (one,) = models_of(word, ModelOptions(starts=(folder,), together=True))
+    assert one.name == "tall.xml+starts" and len(one.model.others) == 11
+    assert len(models_of(word, ModelOptions(starts=(folder,)))) == 12
+    scene = one.described(write_scene(scene_of(one.model, 2.0))).scene
+    assert recorded_starts(scene) == 12
+    ends = [motion_of(perturbed(scene, 1, k)).position[-1, 0, 2] for k in range(12)]
+    stands = [end > 0.25 for end in ends]
+    assert stands == sorted(stands, reverse=True) and 2 <= sum(stands) <= 8
+    given = ("compare", "mujoco", "mujoco:solver=pgs,iterations=1", "tall.xml", "--from", "starts", "--json")
+    done = upright(*given, folder=tmp_path)
+    assert done.returncode in (0, 1), done.stderr
+    (line,) = [json.loads(text) for text in done.stdout.splitlines()]
+    assert line["scenario"] == "tall.xml+starts"
+    for kept in range(3, 12):
+        (tmp_path / f"starts/s{kept:02}.npz").unlink()
+    assert len(models_of(word, ModelOptions(starts=(folder,), together=True))) == 3  # too few for an ensemble
 
 
 def test_a_folder_of_states_is_run_from_each(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def load(model: Model) -> Any:
 def compiled(model: Model) -> Path | None:
     """Where the server of this process has the model as MuJoCo has compiled it: hulls of large meshes take seconds."""
     folder = os.environ.get(SERVER_FOLDER)
-    files = model.model_copy(update={"start": Start()}).digest(0.0)
+    files = model.model_copy(update={"start": Start(), "others": ()}).digest(0.0)
     return Path(folder, f"{files}.mjb") if folder else None
 
 
