@@ -194,7 +194,7 @@ def contact_of(run, p, passed_over):
     model, work, size = run.model, run.work, run.scale[0]
     if is_far(run, p) > 10.0 * CLOSED * size:
         return APART
-    on_face, guarded, idle = APART, False, False
+    on_face, pressed, guarded, idle = APART, False, False, False
     for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
         if passed_over[k] == 0 and model.candidate[k, col.REMOTE] == 0:
             measure(model, work.state, work.rotation, k, work.measured)
@@ -206,21 +206,22 @@ def contact_of(run, p, passed_over):
             kind = model.candidate[k, col.KIND]
             if kind == col.VERTEX_FACE or kind == col.RIM_FACE:
                 if on_face == APART or passed_over[k] == 1:
-                    on_face = k
+                    on_face, pressed = k, passed_over[k] == 1
             elif passed_over[k] == 1:
                 guarded = True
             else:
                 idle = True
-    if guarded:
+    if guarded and not pressed:
         return GUARDED
     return IDLE if idle and on_face < 0 else on_face
 
 
 @entry
-def contacts_at(run, y, later, near, fastest, found):
+def contacts_at(run, y, later, near, fastest, pace, found):
     """How many candidates are at gap 0 at a state, to within `near` m, and part no faster than that, m/s; in found.
 
-    What is at the end of its feature, and beyond it at the later state, is another's.
+    Of what approaches more slowly than at `pace`, the gap is so much less that it closes as soon. What is at the end of
+    its feature, and beyond it at the later state, is another's.
     """
     model, work, count = run.model, run.work, 0
     for i in range(model.inverse_mass.shape[0]):
@@ -236,7 +237,11 @@ def contacts_at(run, y, later, near, fastest, found):
             measure(model, y, work.rotation, k, work.measured)
             inside = work.measured[col.INSIDE]
             off = min(inside, work.measured[col.LOWEST])
-            if not abs(work.measured[col.GAP]) <= near or off < -near or rate_at(run, y, k) > fastest:
+            rate = rate_at(run, y, k)
+            if not abs(work.measured[col.GAP]) <= near or off < -near or rate > fastest:
+                continue
+            soon = near * min(1.0, -rate / pace)
+            if rate < -run.scale[1] and work.measured[col.GAP] > max(soon, 10.0 * CLOSED * run.scale[0]):
                 continue
             if inside <= near and not stays_inside(run, later, k, inside, y):
                 continue

@@ -11,7 +11,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.friction_continuation import MOST_NEWTON, refine_forces, seek_forces
+from reference_engine.contact_problems.friction_continuation import impartial_forces, seek_forces
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import cross, mul, norm, pinv
@@ -40,8 +40,9 @@ MOST_RUBBING = 10.0  # times the impulse that ends bounces without friction
 SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 FORCELESS = 1e-9  # of the largest force: no force
+STILL = 1e-9  # of the largest acceleration: by which forces are sought that miss no law
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
-FEW_SWEEPS, SWEEPS, MANY_SWEEPS = 100, 5000, 200_000
+SWEEPS, MANY_SWEEPS = 5000, 200_000
 CONVERGED = 1e-14  # of the largest acceleration
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
@@ -107,7 +108,7 @@ class BodiesInContact:
         rates, found = np.zeros_like(self.y), np.zeros(len(self.model.candidate), np.int64)
         rate_entry(self.run, self.y, rates)
         later = self.y + BRIEF * rates
-        count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, found)
+        count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, self.pace, found)
         return [int(k) for k in found[:count]]
 
     def _settled(self, time: float) -> Segment:
@@ -119,6 +120,9 @@ class BodiesInContact:
         self.pace = max(float(speed.max()), math.sqrt(norm(self.model.gravity) * self.size), 1e-6)
         self.run.scale[1] = SLOW * self.pace
         self.contacts = self._in_contact(float(self.run.scale[1]))
+        if self._closing >= 0 and not self._is_met(self._closing):
+            self.contacts.append(self._closing)
+        self._closing = -1
         self._end_slips(time)
         if self.contacts and self.joints:
             immobile = Frames(self.run, self.y, self.contacts, self.joints).immobile
@@ -157,6 +161,13 @@ class BodiesInContact:
             )
             if speed > self.run.scale[1] or acceleration > OFF * norm(self.model.gravity):
                 raise FlatCapError(time=time, bodies=self._names(k))
+
+    def _is_met(self, closing: int) -> bool:
+        """Whether a contact of the same two pieces is there that approaches."""
+        pieces = self.model.candidate[:, col.PIECES]
+        same = [k for k in self.contacts if k == closing or pieces[k] == pieces[closing]]
+        rates = rates_of(surveyed(self.run, self.y, same)) if same else np.zeros(0)
+        return closing in same or bool((rates < -self.run.scale[1]).any())
 
     def _end_slips(self, time: float) -> None:
         """Sliding contacts whose speed is next to none: time goes on the last bit by their deceleration."""
@@ -344,21 +355,10 @@ class BodiesInContact:
                 continue
             rows = (3 * np.array(island)[:, None] + np.arange(3)).ravel()
             A, b, mu, way = frames.A[np.ix_(rows, rows)], frames.b[island], friction[island], slides[island]
-            found, off = np.zeros((len(island), 3)), math.inf
             scale = max(float(np.abs(b).max()), NOTHING * norm(self.model.gravity))
-            for sweeps in (FEW_SWEEPS, SWEEPS):
-                _, off, jammed = seek_forces(A, b, mu, way, found, found, 1.0, sweeps, CONVERGED)
-                if jammed >= 0:
-                    self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
-                if off > CONVERGED * scale:
-                    refined, swept = found.copy(), off
-                    m = len(rows)
-                    scratch = np.zeros((m, m + 1)), np.zeros((4, m)), np.zeros((m, 2), np.int64)
-                    _, off = refine_forces(A, b, mu, way, refined, MOST_NEWTON, *scratch)
-                    if off <= OFF * scale:
-                        found = refined
-                        break
-                    off = swept
+            found, off, jammed = impartial_forces(A, b, mu, way, STILL * scale, in_turn=SWEEPS)
+            if jammed >= 0:
+                self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
             if off > OFF * scale and not way.any():
                 with suppress(ContactForceError):
                     found, off = solve_cones(ConeProblem(sparse.csr_array(A), b, mu), tolerance=OFF).impulse, 0.0

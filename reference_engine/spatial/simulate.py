@@ -14,7 +14,7 @@ from reference_engine.events import Segment, first_fall, follow
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import CLOSED, SHORTEST, first_closing, integrate, step_of
-from reference_engine.spatial.contacts import MANY, TOGETHER, BodiesInContact
+from reference_engine.spatial.contacts import MANY, BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
 from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
@@ -23,6 +23,7 @@ OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
 CROWDED = 1e-6  # s, no less for so MANY steps and events
+FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit, where no step is short enough
 AGAIN = 4  # times that a step to an event is made anew
@@ -124,9 +125,6 @@ class _InSpace(BodiesInContact):
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
             )
         self._refuse_crowds(time)
-        if self._closing >= 0:
-            self.contacts.append(self._closing)
-            self._closing = -1
         before, logged = self.y.copy(), len(self.events)
         segment = self._settled(time)
         if self.settings.at_impacts and any(event.kind in ("impact", "contact") for event in self.events[logged:]):
@@ -198,6 +196,7 @@ class _InSpace(BodiesInContact):
         begins = active.young[:count] == 1
         ends_at = np.where(begins, -slow, slow)  # m/s, of the slip: what has just begun is slow, and gets faster
         joints = model.candidate[ids, col.KIND] == col.JOINT
+        outside = np.minimum(run.work.row[:count, col.INSIDE] / size, 0.0)
 
         def guards(time: float, y: Array) -> Array:
             rate_entry(run, y, out)
@@ -210,7 +209,7 @@ class _InSpace(BodiesInContact):
             found[:, 0] = normal / force
             found[:, 1] = np.where(mode == col.STICK, spare / force, (speed - ends_at) / self.pace)
             found[(mode == col.SLIP) & (friction == 0.0), 1] = 1.0
-            found[:, 2] = np.minimum(row[:, col.INSIDE] / size, 1.0) + TOGETHER
+            found[:, 2] = np.minimum(row[:, col.INSIDE] / size, 1.0) - outside + FURTHER
             found[joints] = 1.0
             return found.ravel() + NOISE
 
