@@ -18,7 +18,9 @@ from reference_engine.spatial import layout as col
 from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
 
-NO_SLIP, ONSET = 1e-3, 1e4  # times the speed that is none: slower slips have the direction that they are given
+NO_SLIP, ONSET = 0.1, 1e4  # times the speed that is none: slower slips have the direction that they are given
+NEARLY = 1e3  # times the speed that is none: a slip that is at its end
+MOST_OF, BRIEF = 0.99, 1e-7  # of the time to the end of a slip a step takes; s, over which its rate is a difference
 ROUNDS, SETTLED = 200, 1e-13  # in which a direction is sought, and to which
 ACCELERATIONS, VELOCITIES, POSITIONS = (np.int64(k) for k in range(3))  # what a system of rows is of
 AXES = np.eye(3)
@@ -80,13 +82,49 @@ def survey_active(run, y):
 
 @kernel
 def slip_direction(run, k):
-    """Unit; as it was given while there is no speed."""
+    """Unit; as it was given while there is no speed. At the end of a slip, which is located on the step's solution, it
+    goes on through 0 without turning round, so that the step is smooth beyond it."""
     out = run.work.row[k]
     u, n = three(out, col.U), three(out, col.N)
     across = along(u, -dot(u, n), n)
     speed = length(across)
     given = speed <= (ONSET if run.active.young[k] == 1 else NO_SLIP) * run.scale[1]
-    return three(run.active.slip[k], 0) if given else over(across, speed)
+    before = three(run.active.slip[k], 0)
+    if given:
+        return before
+    return over(across, speed if dot(across, before) >= 0.0 else -speed)
+
+
+@kernel
+def hold_slips(run):
+    """The directions of what slides at the start of a step, where `rate` has just been asked."""
+    for k in range(run.active.count[0]):
+        if run.active.mode[k] == col.SLIP:
+            set_three(run.active.slip[k], 0, slip_direction(run, k))
+
+
+@kernel
+def time_to_stops(run, y, rates):
+    """s, to just before the first of those that slide stops, unless it all but has. `rate` has just been asked here.
+
+    The direction of a slip turns the faster the slower it is: no stage of a step may come near its end from afar.
+    """
+    active, work = run.active, run.work
+    for c in range(y.shape[0]):
+        work.state[c] = y[c] + BRIEF * rates[c]
+    rotate_bodies(work.state, work.rotation)
+    first = np.inf
+    for k in range(active.count[0]):
+        if active.mode[k] != col.SLIP or active.young[k] == 1:
+            continue
+        candidate, way, before = active.candidate[k], three(active.slip[k], 0), three(work.row[k], col.U)
+        speed = dot(before, way)
+        if speed > NEARLY * run.scale[1]:
+            survey(run, work.state, candidate, work.row[k])
+            slows = dot(minus(before, three(work.row[k], col.U)), way) / BRIEF
+            if slows > 0.0:
+                first = min(first, MOST_OF * speed / slows)
+    return first
 
 
 @kernel

@@ -89,7 +89,7 @@ class Active(Structure):
 
     candidate: Indices = of_shape("A")
     mode: Indices = of_shape("A")
-    slip: Array = of_shape("A", 3)  # unit, in which direction it slides while its speed is none yet
+    slip: Array = of_shape("A", 3)  # unit, in which direction it slides or begins to, at the start of a step
     young: Indices = of_shape("A")  # 1: it has begun to slide, and is slow yet
     weight: Array = of_shape("A")  # of the forces of what sticks, where the equations leave some open
     count: Indices = of_shape(2)  # of all, and of islands
