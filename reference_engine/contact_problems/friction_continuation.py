@@ -19,7 +19,8 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.contact_problems.least_squares import solve_least
 
-MOST_NEWTON, FEW_NEWTON, MOST_HALVINGS = 60, 12, 12  # many from anywhere, few along the path: else it has ended
+MOST_NEWTON, FEW_NEWTON, MOST_HALVINGS = 60, 4, 12  # many from anywhere; few along the path, and from where it ended:
+# Newton's method that takes more has left what is symmetric
 SHARE = 1.5  # of the way to its own force a contact goes in a sweep at once, over what couples it
 AT_ONCE, FEW_SWEEPS = (200, 2000), 100
 CONVERGED = 1e-14  # of the largest acceleration
@@ -55,7 +56,8 @@ def impartial_forces(
         if jammed >= 0:
             break
         tried = force.copy()
-        _, missed = refine_forces(A, b, friction, slides, tried, MOST_NEWTON, *scratch)
+        most = MOST_NEWTON if others is force else FEW_NEWTON
+        _, missed = refine_forces(A, b, friction, slides, tried, most, *scratch)
         if missed < least:
             best, least = tried, float(missed)
         if missed <= fine:

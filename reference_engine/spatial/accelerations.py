@@ -96,7 +96,7 @@ def slip_direction(run, k):
 
 
 @kernel
-def hold_slips(run):
+def direct_slips(run):
     """The directions of what slides at the start of a step, where `rate` has just been asked."""
     for k in range(run.active.count[0]):
         if run.active.mode[k] == col.SLIP:

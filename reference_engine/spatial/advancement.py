@@ -16,7 +16,7 @@ import numpy as np
 from reference_engine import dop853
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.spatial import layout as col
-from reference_engine.spatial.accelerations import hold_slips, rate, time_to_stops
+from reference_engine.spatial.accelerations import direct_slips, rate, time_to_stops
 from reference_engine.spatial.features import (
     measure,
     position_of,
@@ -58,7 +58,7 @@ def integrate(run, longest, first):
     """
     work, model = run.work, run.model
     rate(run, 0.0, run.y, work.stages[0])
-    hold_slips(run)
+    direct_slips(run)
     longest = min(longest, time_to_stops(run, run.y, work.stages[0]))
     h = min(first, longest)
     while h > SHORTEST:
@@ -75,7 +75,7 @@ def step_of(run, h):
     """A step of just this length; its end is in work.end. Returns its error, in tolerances."""
     work, model = run.work, run.model
     rate(run, 0.0, run.y, work.stages[0])
-    hold_slips(run)
+    direct_slips(run)
     error = attempt(run, work, model.free, 0.0, run.y, h, work.end)
     complete(run, work, model.free, 0.0, run.y, h, work.end)
     return error
