@@ -19,10 +19,16 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.contact_problems.least_squares import solve_least
 
-MOST_NEWTON, FEW_NEWTON, MOST_HALVINGS = 60, 4, 12  # many from anywhere; few along the path, and from where it ended:
-# Newton's method that takes more has left what is symmetric
+MOST_NEWTON, FEW_NEWTON, POLISH, MOST_HALVINGS = (
+    60,
+    3,
+    2,
+    12,
+)  # many from anywhere; few along the path and behind sweeps:
+# more of Newton's steps leave what is symmetric
 SHARE = 1.5  # of the way to its own force a contact goes in a sweep at once, over what couples it
-AT_ONCE, FEW_SWEEPS = (200, 2000), 100
+AT_ONCE = (200, POLISH), (2000, POLISH), (1, MOST_NEWTON)  # sweeps, and steps of Newton's method after them
+FEW_SWEEPS = 100
 CONVERGED = 1e-14  # of the largest acceleration
 REFINED = 1e-12  # of the largest acceleration: by no more are the laws missed
 LONGEST, SHORTEST = 0.25, 0.25 / 16.0  # steps of friction, of all of it
@@ -45,18 +51,17 @@ def impartial_forces(
     if missed <= fine:
         return force, missed, -1
     size = np.abs(A)
-    share = SHARE / float((size.sum(axis=1) / A.diagonal()).max())
-    plan = [(np.zeros((n, 3)), share, sweeps) for sweeps in AT_ONCE]
-    plan += [(force, 1.0, sweeps) for sweeps in (FEW_SWEEPS, in_turn) if in_turn]
+    share, others = SHARE / float((size.sum(axis=1) / A.diagonal()).max()), np.zeros((n, 3))
+    plan = [(others, share, sweeps, most) for sweeps, most in AT_ONCE]
+    plan += [(force, 1.0, sweeps, MOST_NEWTON) for sweeps in (FEW_SWEEPS, in_turn) if in_turn]
     jammed, best, least = -1, force, np.inf
-    for others, part, sweeps in plan:
+    for others, part, sweeps, most in plan:
         if others is force:
             force[:] = 0.0
         _, _, jammed = seek_forces(A, b, friction, slides, force, others, part, sweeps, CONVERGED)
         if jammed >= 0:
             break
         tried = force.copy()
-        most = MOST_NEWTON if others is force else FEW_NEWTON
         _, missed = refine_forces(A, b, friction, slides, tried, most, *scratch)
         if missed < least:
             best, least = tried, float(missed)
@@ -74,8 +79,11 @@ def grow(A, b, friction, slides, force, fine, M, vectors, pivot):
     for k in range(friction.shape[0]):
         growing[k] = 0.0
         most = max(most, friction[k])
-    _, worst = refine(A, b, growing, slides, force, MOST_NEWTON, M, vectors, pivot)
+    _, worst = refine(A, b, growing, slides, force, FEW_NEWTON, M, vectors, pivot)
     if worst > fine:
+        for k in range(friction.shape[0]):
+            for c in range(3):
+                force[k, c] = 0.0
         return np.inf
     share, step = 0.0, LONGEST
     while share < 1.0 and most > 0.0:
