@@ -19,13 +19,9 @@ from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.contact_problems.least_squares import solve_least
 
-MOST_NEWTON, FEW_NEWTON, POLISH, MOST_HALVINGS = (
-    60,
-    3,
-    2,
-    12,
-)  # many from anywhere; few along the path and behind sweeps:
-# more of Newton's steps leave what is symmetric
+MOST_NEWTON, FEW_NEWTON, POLISH = 60, 3, 2  # from anywhere; along the path; behind sweeps at once
+"""Steps of Newton's method: many of them leave what is symmetric, so that few are made where it matters."""
+MOST_HALVINGS = 12
 SHARE = 1.5  # of the way to its own force a contact goes in a sweep at once, over what couples it
 AT_ONCE = (200, POLISH), (2000, POLISH), (1, MOST_NEWTON)  # sweeps, and steps of Newton's method after them
 FEW_SWEEPS = 100
