@@ -79,10 +79,11 @@ def _on_fixed(space: Space, shape: Any, **more: Any) -> Scene:
 
 
 def _swinging(space: Space) -> dict[str, Any]:
-    """A motion that has all that a given one may have, but a turn."""
+    """A motion that has all that a given one may have."""
     along = (1.0, 0.0) if space == "planar" else (1.0, 0.0, 0.0)
     swings = {"velocity": along, "acceleration": along, "amplitude": along, "frequency": 1.0, "phase": 1.0}
-    return swings | {"knots": ((0.5, *along),)}
+    turns = 1.0 if space == "planar" else along
+    return swings | {"knots": ((0.5, *along),), "spin": turns}
 
 
 def probes() -> dict[str, Scene]:

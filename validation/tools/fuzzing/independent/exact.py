@@ -122,7 +122,7 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
     elastic: whether the law of impact is known to keep it there.
     """
     scene = motion.scene
-    if is_driven(scene) or scene.thrusters:
+    if is_driven(scene) or scene.thrusters or any(body.motion is not None for body in scene.bodies):
         return
     damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
     laws = _laws(scene)
