@@ -7,6 +7,7 @@ and limits are no function of the state: only an engine has them.
 
 import math
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from scenarios.scene import Scene, SpatialScene, spatial_start
 
 Element = Literal["spring", "damping", "motor"]
 ELEMENTS: frozenset[Element] = frozenset({"spring", "damping", "motor"})
+STAGES = 100  # calls of a few steps, behind which time does not go back
 
 
 def driven_joints(scene: Scene) -> tuple[AxialJoint, ...]:
@@ -47,9 +49,9 @@ class AxialCoordinates:
         self._along = [one.slid(at, turned) if one.slides else 0.0 for one in self._joints]
         self.restart()
 
-    def restart(self) -> None:
-        """Angles are counted on from the scene's start again."""
-        self._last = [one.start for one in self._joints]
+    def restart(self, values: Sequence[float] | None = None) -> None:
+        """Angles are counted on from these again, or from the scene's start."""
+        self._last = [one.start for one in self._joints] if values is None else list(values)
 
     def values(self, position: Array, orientation: Array) -> list[float]:
         """(J,) rad or m, of a state of all bodies: (B, 3) m and (B, 4) unit quaternions w-x-y-z."""
@@ -209,20 +211,29 @@ def all_elements(joint: AxialJoint) -> Collection[Element]:
 
 
 class JointWrenches:
-    """Springs, damping and motors of joints as wrenches on bodies, for one run of a scene; of each those chosen."""
+    """Springs, damping and motors of joints as wrenches on bodies, for one run of a scene; of each those chosen.
+
+    Time may go back, as where a step that went too far is made again: angles are counted on from before it.
+    """
 
     def __init__(self, scene: SpatialScene, chosen: Chosen = all_elements) -> None:
         self.joints = tuple(joint for joint in driven_joints(scene) if has_any(joint, chosen(joint)))
         self._elements = [chosen(joint) for joint in self.joints]
         self.coordinates = AxialCoordinates(scene, self.joints)
+        self._known: deque[tuple[float, list[float]]] = deque(maxlen=STAGES)
 
     def __call__(self, time: float, *state: Array) -> tuple[Array, Array]:
         """Force (B, 3) and torque (B, 3) at a state: position, orientation, velocity, spin."""
+        if self._known and self._known[-1][0] >= time:
+            while self._known and self._known[-1][0] >= time:
+                self._known.pop()
+            self.coordinates.restart(self._known[-1][1] if self._known else None)
         values, rates = self.coordinates.values(*state[:2]), self.coordinates.rates(*state)
         along = [
             force_along(joint, value, rate, time, elements)
             for joint, value, rate, elements in zip(self.joints, values, rates, self._elements)
         ]
+        self._known.append((time, values))
         return self.coordinates.wrenches(along, *state[:2])
 
 

@@ -176,6 +176,21 @@ def test_an_angle_is_counted_on_over_full_turns_and_from_where_the_joint_starts(
         assert value == pytest.approx(2.0 + angle, abs=1e-12)
 
 
+def test_where_a_step_is_made_again_angles_are_counted_from_before_it():
+    """An integrator's step that was refused had turned the joint several times: a spring then was a full turn off."""
+    of = parse_scene(scene({"spring": {"stiffness": 2.0, "rest": 0.0}}))
+    wrenches, still = JointWrenches(of), (np.zeros((1, 3)), np.zeros((1, 3)))
+
+    def torque(time: float, angle: float) -> float:
+        x, y, z, w = Rotation.from_rotvec([0.0, angle, 0.0]).as_quat()
+        return float(wrenches(time, np.zeros((1, 3)), np.array([[w, x, y, z]]), *still)[1][0, 1])
+
+    assert torque(0.0, 0.1) == pytest.approx(-0.2)
+    for k in range(1, 8):
+        assert torque(0.1 * k, 0.1 + 2.0 * k) == pytest.approx(-0.2 - 4.0 * k)
+    assert torque(0.05, 0.2) == pytest.approx(-0.4)
+
+
 def test_a_state_that_is_not_finite_has_no_coordinate_and_is_no_fault_of_ours():
     of = parse_scene(scene({"damping": 1.0}))
     force, torque = JointWrenches(of)(0.0, *(np.full((1, n), np.nan) for n in (3, 4, 3, 3)))
