@@ -139,7 +139,8 @@ def spatial_proximities(
     A body apart from a box and over one of its faces: closed form.  All other pairs carry the width of
     their certified bracket in `uncertainty`: as a rule 1e-10 of the gap, more where the least
     translation has no one direction (curved bodies nearly concentric).  Not in it: 1e-10 of the
-    pair's size where edges of overlapping meshes are parallel but for 1e-10.  The points of curved bodies
+    pair's size where edges of overlapping meshes are parallel but for 1e-10; the normal of what is
+    apart is off by as much there.  The points of curved bodies
     that overlap are on them to 1e-6 of their size, their normal to 1e-5 rad.
     Hollow sphere: how far the furthest point sticks out, a lower bound of the translation where
     several do.  Concentric spheres: the normal is +z.
