@@ -22,6 +22,7 @@ from reference_engine.spatial.features import (
     position_of,
     rotate_body,
     spin_of,
+    time_to_turn,
     turn,
     velocity_at,
     vertex_at,
@@ -37,6 +38,7 @@ IDLE_SAMPLES, HALVINGS = 32, 50
 MOST_ADVANCES = 2_000  # in a step; then it is cut
 BESIDE = 1e-9  # of the size: so little beyond the end of a feature is at it
 LEAVES = 1e-13  # of the size: by no less does what leaves a feature do so in the time of `contacts_at`
+MOST_TURN = 0.5  # rad, of the lowest point about its rim in a step, which would else go past where the rim lies flat
 WORTH = 0.1  # of the step: with a normal that lasts longer none better is looked for
 APART, GUARDED, IDLE = -1, -2, -3  # of a pair, where it is not a candidate
 
@@ -60,6 +62,10 @@ def integrate(run, longest, first):
     rate(run, 0.0, run.y, work.stages[0])
     direct_slips(run)
     longest = min(longest, time_to_stops(run, run.y, work.stages[0]))
+    for k in range(run.active.count[0]):
+        if model.candidate[run.active.candidate[k], col.KIND] == col.RIM_FACE:
+            turns = time_to_turn(model, run.y, work.rotation, run.active.candidate[k])
+            longest = min(longest, MOST_TURN * turns)
     h = min(first, longest)
     while h > SHORTEST:
         error = attempt(run, work, model.free, 0.0, run.y, h, work.end)
@@ -151,7 +157,7 @@ def first_closing(run, h, passed_over):
         elif how >= 0:
             time, candidate = closing_on_face(run, p, how, h, until, passed_over)
             if goes_beyond(run, p, passed_over):
-                sampled, other = closing_from_contact(run, p, h, min(until, time))
+                sampled, other = closing_beyond(run, p, h, min(until, time), passed_over)
                 if sampled < time:
                     time, candidate = sampled, other
         else:
@@ -341,6 +347,66 @@ def closing_from_contact(run, p, h, until):
         if time >= until:
             break
     return np.inf, -1
+
+
+@kernel
+def closing_beyond(run, p, h, until, passed_over):
+    """Of two pieces in contact on a face, beyond which a corner is level with it or lower, so that it parts them no
+    more: when another candidate closes without any that parts them; at samples of the step, then by halving."""
+    gap, begin, end = run.work.gap, run.model.pair[p, col.FROM], run.model.pair[p, col.TO]
+    state_of_pair(run, p, 0.0, h)
+    for k in range(begin, end):
+        gap[k] = gap_within(run, k)
+    for sample in range(1, IDLE_SAMPLES + 1):
+        time = sample * h / IDLE_SAMPLES
+        first, found = np.inf, -1
+        for k in range(begin, end):
+            at_rest = passed_over[k] == 1 or passed_over[k] == 2
+            if at_rest or gap[k] < -2.0 * CLOSED * run.scale[0] or not goes_in(run, p, k, time, h):
+                continue
+            low, high = (sample - 1) * h / IDLE_SAMPLES, time
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                if goes_in(run, p, k, middle, h):
+                    high = middle
+                else:
+                    low = middle
+            if low < first:
+                first, found = low, k
+        if found >= 0 or time >= until:
+            return first, found
+        state_of_pair(run, p, time, h)
+        for k in range(begin, end):
+            gap[k] = gap_within(run, k)
+    return np.inf, -1
+
+
+@kernel
+def gap_within(run, k):
+    """m, of a candidate at the pair's state; infinite downwards where it is beyond the ends of its features."""
+    if run.model.candidate[k, col.REMOTE] == 1:
+        return -np.inf
+    measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
+    return run.work.measured[col.GAP] if run.work.measured[col.INSIDE] >= -BESIDE * run.scale[0] else -np.inf
+
+
+@kernel
+def goes_in(run, p, k, time, h):
+    """Whether candidate k overlaps at that time of the step, and no feature of the pair parts both pieces."""
+    closed = -2.0 * CLOSED * run.scale[0]
+    state_of_pair(run, p, time, h)
+    gap = gap_within(run, k)
+    if gap >= closed or gap == -np.inf:
+        return False
+    for other in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
+        kind = run.model.candidate[other, col.KIND]
+        if other == k or (kind != col.VERTEX_FACE and kind != col.EDGE_EDGE):
+            continue
+        measure(run.model, run.work.state, run.work.rotation, other, run.work.measured)
+        parts = run.work.measured[col.LOWEST] if kind == col.VERTEX_FACE else run.work.measured[col.INSIDE]
+        if parts >= 0.0 and run.work.measured[col.GAP] >= closed:
+            return False
+    return True
 
 
 @kernel

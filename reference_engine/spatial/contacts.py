@@ -78,6 +78,7 @@ class BodiesInContact:
         sizes = {
             "n": n,
             "B + 1": n // int(col.BODY),
+            "N": len(self.model.candidate),
             "A": space,
             "M": 3 * space,
             "M + 1": 3 * space + 1,
@@ -145,16 +146,27 @@ class BodiesInContact:
         state = self.y.copy()
         return Segment(time, lambda _: state)
 
+    def _flat_rims(self, y: Array) -> list[int]:
+        """The contacts of rims that lie in the plane."""
+        ids, bodies = self.model.candidate, y.reshape(-1, int(col.BODY))
+        rims = [k for k in self.contacts if ids[k, col.KIND] == col.RIM_FACE]
+        flat = []
+        for k, row in zip(rims, surveyed(self.run, y, rims) if rims else ()):
+            i, rim = int(ids[k, col.FIRST]), self.model.rim[ids[k, col.FIRST_FEATURE]]
+            axis = mul(matrices(bodies[i : i + 1, col.Q : col.V])[0], rim[3:6])
+            if norm(cross(axis, row[col.N : col.RATE_P1])) <= FLAT:
+                flat.append(k)
+        return flat
+
+    def _lies_flat(self, y: Array) -> bool:
+        """Whether a rim that was tilted lies in the plane now."""
+        return len(self._flat_rims(y)) > len(self._flat_rims(self.y))
+
     def _refuse_flat_caps(self, time: float, rates: Array) -> None:
         """A rim that lies in the plane touches with a whole disc, for which one point stands: right at rest alone."""
         ids, bodies, change = self.model.candidate, *(x.reshape(-1, int(col.BODY)) for x in (self.y, rates))
-        rims = [k for k in self.contacts if ids[k, col.KIND] == col.RIM_FACE]
-        normals = surveyed(self.run, self.y, rims)[:, col.N : col.RATE_P1] if rims else ()
-        for k, normal in zip(rims, normals):
+        for k in self._flat_rims(self.y):
             i, rim = int(ids[k, col.FIRST]), self.model.rim[ids[k, col.FIRST_FEATURE]]
-            axis = mul(matrices(bodies[i : i + 1, col.Q : col.V])[0], rim[3:6])
-            if norm(cross(axis, normal)) > FLAT:
-                continue
             speed, acceleration = (
                 norm(x[i, first : first + 3]) + float(rim[6]) * norm(x[i, first + 3 : first + 6])
                 for x, first in ((bodies, int(col.V)), (change, int(col.V)))

@@ -137,6 +137,22 @@ def lowest_of_rim(model, y, rotation, a, c, b, f):
 
 
 @kernel
+def time_to_turn(model, y, rotation, k):
+    """s, in which the lowest point of candidate k's rim goes once its radius round it, as things are: at a rim that
+    comes to lie flat on the face, ever less; infinite where it lies so."""
+    a, c = model.candidate[k, col.FIRST], model.candidate[k, col.FIRST_FEATURE]
+    b, f = model.candidate[k, col.SECOND], model.candidate[k, col.SECOND_FEATURE]
+    rotate_body(y, a, rotation)
+    rotate_body(y, b, rotation)
+    n, axis = turn(rotation, b, three(model.face[f], 0)), turn(rotation, a, three(model.rim[c], 3))
+    n_rate, axis_rate, tilt = cross(spin_of(y, b), n), cross(spin_of(y, a), axis), dot(n, axis)
+    tilts = dot(n_rate, axis) + dot(n, axis_rate)
+    size = length(along(n, -tilt, axis))
+    rate = length(along(along(n_rate, -tilts, axis), -tilt, axis_rate))
+    return size / rate if size >= PARALLEL and rate > 0.0 else np.inf
+
+
+@kernel
 def edge_at(model, y, rotation, i, e):
     """Start, unit direction, length; rates of the first two."""
     start = vertex_at(model, y, rotation, i, model.edge[e, 0])

@@ -115,7 +115,8 @@ class _InSpace(BodiesInContact):
         def at(time: float) -> Array:
             return after if time >= end else dense(time)
 
-        return Segment(end, at, event=end if event < math.inf or self._left_contact(after) else None)
+        ends = event < math.inf or self._left_contact(after) or self._lies_flat(after)
+        return Segment(end, at, event=end if ends else None)
 
     def resolve(self, time: float, state: Any) -> Segment:
         self._commit()
