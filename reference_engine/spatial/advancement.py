@@ -403,8 +403,8 @@ def goes_in(run, p, k, time, h):
         if other == k or (kind != col.VERTEX_FACE and kind != col.EDGE_EDGE):
             continue
         measure(run.model, run.work.state, run.work.rotation, other, run.work.measured)
-        parts = run.work.measured[col.LOWEST] if kind == col.VERTEX_FACE else run.work.measured[col.INSIDE]
-        if parts >= 0.0 and run.work.measured[col.GAP] >= closed:
+        apart = run.work.measured[col.LOWEST] if kind == col.VERTEX_FACE else run.work.measured[col.INSIDE]
+        if apart >= 0.0 and run.work.measured[col.GAP] >= closed:
             return False
     return True
 
