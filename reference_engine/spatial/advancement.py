@@ -582,7 +582,9 @@ def advanced(run, p, k, time, h, until):
         if model.candidate[k, col.KIND] == col.RIM_FACE:
             still = (0.0, 0.0, 0.0)
             centre, by_a, _, _, _, _ = accelerations_within(run, h, model.pair[p, 0], model.pair[p, 1], still)
-            ahead = rim_clear(run, k, centre + by_a * model.radius[model.pair[p, 0]], until - time)
+            ahead, falls = np.inf, centre + by_a * model.radius[model.pair[p, 0]]
+            for rim in range(model.pair[p, col.FROM], model.pair[p, col.TO]):  # the other may be the first
+                ahead = min(ahead, rim_clear(run, rim, falls, until - time))
         else:
             ahead, fastest = clear(run, p, k, h)
             if fresh:

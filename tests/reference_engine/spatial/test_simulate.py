@@ -229,6 +229,20 @@ def test_a_cylinder_stands_on_its_cap_and_what_moves_so_is_refused_by_name(start
     assert np.abs(motion.position[-1] - motion.position[0]).max() < 1e-14
 
 
+def test_whichever_rim_of_a_tumbling_cylinder_is_lowest_stays_above_the_ground() -> None:
+    """Its lowest point is r |n across the axis| + h |n along it| below the middle."""
+    r, h, m = 0.5, 0.67, 10.0
+    inertia = (m * (r * r / 4.0 + h * h / 3.0),) * 2 + (m * r * r / 2.0,)
+    body = SpatialBody(
+        shape=Cylinder(r, h), mass=m, inertia=inertia, position=(0, 0, 1.17), velocity=(0, 20, 0), spin=(-10, 0, 10)
+    )
+    motion = simulate_spatial(SpatialWorld(bodies=(body, FLOOR)), np.linspace(0.0, 1.0, 201))
+    along = matrices(motion.orientation[:, 0])[:, 2, 2]
+    lowest = motion.position[:, 0, 2] - r * np.sqrt(np.maximum(0.0, 1.0 - along**2)) - h * np.abs(along)
+    assert {(event.point[2] > 1e-9) for event in motion.events} == {False}
+    assert lowest.min() > -1e-9 and len([kind for kind in kinds(motion) if kind == "contact"]) >= 2
+
+
 def test_a_light_body_between_heavy_legs_bounces_and_keeps_energy() -> None:
     """What hinges leave of its inverse mass is a millionth of its own, and no less than nothing."""
     tilted = (math.cos(0.2), math.sin(0.2), 0.0, 0.0)
