@@ -175,8 +175,11 @@ class BodiesInContact:
                 raise FlatCapError(time=time, bodies=self._names(k))
 
     def _is_met(self, closing: int) -> bool:
-        """Whether a contact of the same two pieces is there that approaches."""
-        pieces = self.model.candidate[:, col.PIECES]
+        """Whether a contact of the same two pieces is there that approaches; or it is beyond its features, as a corner
+        that is level with a face beside it: nothing is met there."""
+        row, pieces = surveyed(self.run, self.y, [closing])[0], self.model.candidate[:, col.PIECES]
+        if min(row[col.INSIDE], row[col.LOWEST]) < -TOGETHER * self.size:
+            return True
         same = [k for k in self.contacts if k == closing or pieces[k] == pieces[closing]]
         rates = rates_of(surveyed(self.run, self.y, same)) if same else np.zeros(0)
         return closing in same or bool((rates < -self.run.scale[1]).any())

@@ -255,6 +255,24 @@ def test_balls_that_a_heavy_one_drives_apart_touch_it_between_the_ends_of_steps_
     assert kinds(motion) == ["stick"] * 4
 
 
+def test_a_corner_level_with_a_face_beside_it_meets_nothing() -> None:
+    """Two boxes thrown at one another: each impact is at a point of both."""
+    turned = np.array((0.556890098923011, 0.47733437050543803, 0.636445827340584, -0.23866718525271902))
+    leaning = np.array((0.9987502603949663, 0.03534060950936696, 0.03534060950936696, 0.0))
+    one = block((1, 4, 1), 10.0, position=(-0.5, -1, 7.1), orientation=leaning / math.hypot(*leaning),
+                velocity=(20, -20, -10), spin=(20, 0, 0))  # fmt: skip
+    other = block((4, 1, 1.8), 2.0, position=(-1, 0.45, 10.08), orientation=turned / math.hypot(*turned),
+                  velocity=(0, 0, -10), spin=(10, 0, 0))  # fmt: skip
+    settings = LocatedSettings(at_impacts=True)
+    motion = simulate_spatial(SpatialWorld(bodies=(one, other), gravity=(0, 0, 0)), (0.0, 0.1), settings)
+    assert "contact" in kinds(motion)
+    for event in motion.events:
+        at = int(np.argmin(np.abs(motion.time - event.time)))
+        for i, body in enumerate((one, other)):
+            own = matrices(motion.orientation[at, i]).T @ (event.point - motion.position[at, i])
+            assert (np.abs(own) < np.array(body.shape.half_extents) + 1e-7).all()
+
+
 def test_a_light_body_between_heavy_legs_bounces_and_keeps_energy() -> None:
     """What hinges leave of its inverse mass is a millionth of its own, and no less than nothing."""
     tilted = (math.cos(0.2), math.sin(0.2), 0.0, 0.0)
