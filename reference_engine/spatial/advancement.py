@@ -143,7 +143,7 @@ def first_closing(run, h, passed_over):
     for p in range(model.pair.shape[0]):
         until = min(h, first)
         state_of_pair(run, p, 0.0, h)
-        how = contact_of(run, p, passed_over)
+        how = contact_of(run, p, passed_over, h)
         for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
             if passed_over[k] == 2:
                 time = closing_of_idle(run, p, k, h, until)
@@ -196,14 +196,14 @@ def closing_rate(run, k):
 
 
 @kernel
-def contact_of(run, p, passed_over):
+def contact_of(run, p, passed_over, h):
     """At the start of a step: APART; GUARDED, if a contact of the pair that is no vertex on a face parts the two; the
-    candidate of a vertex on a face; IDLE, if other features are at gap 0 and no force keeps them so. What is at gap 0
-    and neither closes nor opens is passed over from now on."""
+    candidate of a vertex on a face; IDLE, if other features are at gap 0 and no force keeps them so, or a vertex that
+    is on a face leaves it over its edge. What is at gap 0 and neither closes nor opens is passed over from now on."""
     model, work, size = run.model, run.work, run.scale[0]
     if is_far(run, p) > 10.0 * CLOSED * size:
         return APART
-    on_face, pressed, guarded, idle = APART, False, False, False
+    on_face, pressed, guarded, idle, left = APART, False, False, False, False
     for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
         if passed_over[k] == 0 and model.candidate[k, col.REMOTE] == 0:
             measure(model, work.state, work.rotation, k, work.measured)
@@ -213,7 +213,9 @@ def contact_of(run, p, passed_over):
                 passed_over[k] = 2
         if passed_over[k] > 0:
             kind = model.candidate[k, col.KIND]
-            if kind == col.VERTEX_FACE or kind == col.RIM_FACE:
+            if kind == col.VERTEX_FACE and passed_over[k] == 2 and leaves_face(run, p, k, h):
+                passed_over[k], left = 3, True
+            elif kind == col.VERTEX_FACE or kind == col.RIM_FACE:
                 if on_face == APART or passed_over[k] == 1:
                     on_face, pressed = k, passed_over[k] == 1
             elif passed_over[k] == 1:
@@ -222,7 +224,20 @@ def contact_of(run, p, passed_over):
                 idle = True
     if guarded and not pressed:
         return GUARDED
-    return IDLE if idle and on_face < 0 else on_face
+    return IDLE if (idle and on_face < 0) or (left and not pressed) else on_face
+
+
+@kernel
+def leaves_face(run, p, k, h):
+    """Whether a vertex is at the end of a face, or beyond it, and further beyond at the end of the step."""
+    model, work, beside = run.model, run.work, BESIDE * run.scale[0]
+    measure(model, work.state, work.rotation, k, work.measured)
+    if work.measured[col.INSIDE] > beside:
+        return False
+    state_of_pair(run, p, h, h)
+    measure(model, work.state, work.rotation, k, work.measured)
+    state_of_pair(run, p, 0.0, h)
+    return work.measured[col.INSIDE] < -beside
 
 
 @entry
@@ -352,61 +367,58 @@ def closing_from_contact(run, p, h, until):
 @kernel
 def closing_beyond(run, p, h, until, passed_over):
     """Of two pieces in contact on a face, beyond which a corner is level with it or lower, so that it parts them no
-    more: when another candidate closes without any that parts them; at samples of the step, then by halving."""
-    gap, begin, end = run.work.gap, run.model.pair[p, col.FROM], run.model.pair[p, col.TO]
-    state_of_pair(run, p, 0.0, h)
-    for k in range(begin, end):
-        gap[k] = gap_within(run, k)
+    more: when no feature parts them, and the candidate that closes then; at samples of the step, then by halving."""
+    closed = min(parted_by(run, p, 0.0, h), 0.0) - 2.0 * CLOSED * run.scale[0]
+    before = 0.0
     for sample in range(1, IDLE_SAMPLES + 1):
         time = sample * h / IDLE_SAMPLES
-        first, found = np.inf, -1
-        for k in range(begin, end):
-            at_rest = passed_over[k] == 1 or passed_over[k] == 2
-            if at_rest or gap[k] < -2.0 * CLOSED * run.scale[0] or not goes_in(run, p, k, time, h):
-                continue
-            low, high = (sample - 1) * h / IDLE_SAMPLES, time
+        if parted_by(run, p, time, h) < closed:
+            low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
-                if goes_in(run, p, k, middle, h):
+                if parted_by(run, p, middle, h) < closed:
                     high = middle
                 else:
                     low = middle
-            if low < first:
-                first, found = low, k
-        if found >= 0 or time >= until:
-            return first, found
-        state_of_pair(run, p, time, h)
-        for k in range(begin, end):
-            gap[k] = gap_within(run, k)
+            return low, least_inside(run, p, high, h, passed_over)
+        if time >= until:
+            break
+        before = time
     return np.inf, -1
 
 
 @kernel
-def gap_within(run, k):
-    """m, of a candidate at the pair's state; infinite downwards where it is beyond the ends of its features."""
-    if run.model.candidate[k, col.REMOTE] == 1:
-        return -np.inf
-    measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
-    return run.work.measured[col.GAP] if run.work.measured[col.INSIDE] >= -BESIDE * run.scale[0] else -np.inf
+def parted_by(run, p, time, h):
+    """The largest gap of two pieces along the normals of their features, m: below 0 they overlap."""
+    model, size, most = run.model, run.scale[0], -np.inf
+    margin = model.value[model.pair[p, col.FROM], col.MARGIN_A] + model.value[model.pair[p, col.FROM], col.MARGIN_B]
+    state_of_pair(run, p, time, h)
+    for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+        kind = model.candidate[k, col.KIND]
+        measure(model, run.work.state, run.work.rotation, k, run.work.measured)
+        gap, inside = run.work.measured[col.GAP], run.work.measured[col.INSIDE]
+        if kind == col.VERTEX_FACE:
+            inside = run.work.measured[col.LOWEST]
+        elif kind != col.EDGE_EDGE and gap + margin <= 10.0 * CLOSED * size:  # their normal is round-off
+            continue
+        if inside >= 0.0:
+            most = max(most, gap)
+    return most
 
 
 @kernel
-def goes_in(run, p, k, time, h):
-    """Whether candidate k overlaps at that time of the step, and no feature of the pair parts both pieces."""
-    closed = -2.0 * CLOSED * run.scale[0]
+def least_inside(run, p, time, h, passed_over):
+    """Of two pieces that overlap, the candidate of the least overlap that is not in contact already."""
+    most, found = -np.inf, -1
     state_of_pair(run, p, time, h)
-    gap = gap_within(run, k)
-    if gap >= closed or gap == -np.inf:
-        return False
-    for other in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
-        kind = run.model.candidate[other, col.KIND]
-        if other == k or (kind != col.VERTEX_FACE and kind != col.EDGE_EDGE):
+    for k in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
+        if passed_over[k] == 1 or passed_over[k] == 2 or run.model.candidate[k, col.REMOTE] == 1:
             continue
-        measure(run.model, run.work.state, run.work.rotation, other, run.work.measured)
-        apart = run.work.measured[col.LOWEST] if kind == col.VERTEX_FACE else run.work.measured[col.INSIDE]
-        if apart >= 0.0 and run.work.measured[col.GAP] >= closed:
-            return False
-    return True
+        measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
+        gap, ends = run.work.measured[col.GAP], min(run.work.measured[col.INSIDE], run.work.measured[col.LOWEST])
+        if ends >= -BESIDE * run.scale[0] and most < gap < 0.0:
+            most, found = gap, k
+    return found
 
 
 @kernel

@@ -474,10 +474,17 @@ class BodiesInContact:
 
     def _go_in(self, without: list[int]) -> bool:
         """Whether contacts without force would be pressed in: the others do not carry."""
-        rates = np.zeros_like(self.y)
-        rate_entry(self.run, self.y, rates)
-        here, later = (rates_of(surveyed(self.run, y, without)) for y in (self.y, self.y + BRIEF * rates))
-        return bool(((later - here) / BRIEF < -OFF * norm(self.model.gravity)).any())
+        rate_entry(self.run, self.y, np.zeros_like(self.y))
+        count = int(self.run.active.count[0])
+        given = dict(zip(self.run.active.candidate[:count].tolist(), self.run.work.force[:count].copy()))
+        pressing = [k for k in given if k not in self.joints]
+        frames = Frames(self.run, self.y, [*without, *pressing], self.joints)
+        force = np.zeros((frames.n, 3))
+        for n, k in enumerate(pressing, len(without)):
+            force[n] = mul(frames.Q[n], given[k])
+        a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
+        scale = max(float(np.abs(frames.b).max()), norm(self.model.gravity))
+        return bool((a[: len(without), 0] < -STILL * scale).any())
 
     def _modes(self) -> dict[int, int]:
         active = self.run.active

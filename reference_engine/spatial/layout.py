@@ -82,7 +82,6 @@ class Work(Structure):
     weight: Array = of_shape("M")  # of each unknown, where the equations leave some open
     pivot: Indices = of_shape("M", 2)
     measured: Array = of_shape(int(MEASURED))
-    gap: Array = of_shape("N")  # m, of candidates, at the last sample of a search
 
 
 class Active(Structure):

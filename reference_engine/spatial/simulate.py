@@ -128,11 +128,15 @@ class _InSpace(BodiesInContact):
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
             )
         self._refuse_crowds(time)
-        before, logged = self.y.copy(), len(self.events)
-        segment = self._settled(time)
-        if self.settings.at_impacts and any(event.kind in ("impact", "contact") for event in self.events[logged:]):
-            self.samples.append((time, before))
+        logged, sampled, pressed = len(self.events), len(self.samples), len(self.pressing)
+        if self.settings.at_impacts:
             self.sample(time, self.y)
+        segment = self._settled(time)
+        if self.settings.at_impacts:
+            if any(event.kind in ("impact", "contact") for event in self.events[logged:]):
+                self.sample(time, self.y)
+            else:
+                del self.samples[sampled:], self.pressing[pressed:]
         return segment
 
     def _refuse_step(self, time: float) -> None:
