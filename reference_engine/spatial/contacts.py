@@ -39,6 +39,8 @@ FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, whi
 MOST_RUBBING = 10.0  # times the impulse that ends bounces without friction
 SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
+TOUCHING = 1e-11  # of the size: a gap that is 0
+GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
 FORCELESS = 1e-9  # of the largest force: no force
 STILL = 1e-9  # of the largest acceleration: by which forces are sought that miss no law
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
@@ -142,9 +144,41 @@ class BodiesInContact:
         rates = np.zeros_like(self.y)
         rate_entry(self.run, self.y, rates)
         self._refuse_flat_caps(time, rates)
-        project_entry(self.run, self.y)
+        self._close_gaps()
         state = self.y.copy()
         return Segment(time, lambda _: state)
+
+    def _close_gaps(self) -> None:
+        """What carries force is moved on to gap 0; where that would press in what is as near, that, too."""
+        active, before, near = self.run.active, self.y.copy(), TOUCHING * self.size
+        chosen = [
+            (int(active.candidate[k]), int(active.mode[k]), active.slip[k].copy()) for k in range(int(active.count[0]))
+        ]
+        carry = [one for one in chosen if one[0] not in self.joints]
+        project_entry(self.run, self.y)
+        if not carry or np.abs(surveyed(self.run, before, [k for k, _, _ in carry])[:, col.GAP]).max() <= near:
+            return
+        young = {k for (k, _, _), new in zip(chosen, active.young) if new}
+        weights = {k: float(weight) for (k, _, _), weight in zip(chosen, active.weight)}
+        after, self.y = self.y, before
+        rest, closed = [k for k in self._in_contact(math.inf) if k not in weights], list(carry)
+        while rest:
+            gaps = surveyed(self.run, after, rest)[:, col.GAP]
+            deepest = int(np.argmin(gaps))
+            if gaps[deepest] >= -near:
+                break
+            closed.append((rest.pop(deepest), int(col.SLIP), np.zeros(3)))
+            self._activate(closed, set())
+            after = before.copy()
+            project_entry(self.run, after)
+        if len(closed) > len(carry):  # their velocities are as they were
+            self._activate(carry, young)
+            count = int(self.run.active.count[0])
+            self.run.active.weight[:count] = [weights[int(k)] for k in self.run.active.candidate[:count]]
+            bodies, moved = before.reshape(-1, int(col.BODY)), after.reshape(-1, int(col.BODY))
+            moved[:, col.V :] = bodies[:, col.V :]
+            project_entry(self.run, after)
+        self.y = after
 
     def _flat_rims(self, y: Array) -> list[int]:
         """The contacts of rims that lie in the plane."""
@@ -377,10 +411,19 @@ class BodiesInContact:
             if off > OFF * scale and not way.any():
                 with suppress(ContactForceError):
                     found, off = solve_cones(ConeProblem(sparse.csr_array(A), b, mu), tolerance=OFF).impulse, 0.0
+            if off > OFF * scale and way.any() and self._is_beyond_measure(float(np.abs(found).max())):
+                reason = f"a slip jams: forces that are tried grow without limit, to {np.abs(found).max():.3g} N"
+                names = self._names(self.contacts[island[0]])
+                raise EndlessEventsError(reason, time=time, bodies=names, gap=0.0)
             if off > OFF * scale:
                 reason = f"contact forces are off by {off:.3g} m/s^2 after {SWEEPS} sweeps and Newton's method"
                 raise UnresolvedContact(reason, time=time, bodies=self._names(self.contacts[island[0]]), gap=0.0)
             force[island] = found
+
+    def _is_beyond_measure(self, force: float) -> bool:
+        """Whether a force is far more than all weights and centrifugal forces together."""
+        mass = float((1.0 / self.model.inverse_mass[self.model.inverse_mass > 0.0]).sum())
+        return force > GROWN * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
 
     def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:
         """Where pressing harder makes a sliding contact go in faster. Of one contact alone that proves that no forces

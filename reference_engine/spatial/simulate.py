@@ -25,7 +25,6 @@ NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 
 CROWDED = 1e-6  # s, no less for so MANY steps and events
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
-GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit, where no step is short enough
 AGAIN = 4  # times that a step to an event is made anew
 
 
@@ -141,13 +140,11 @@ class _InSpace(BodiesInContact):
 
     def _refuse_step(self, time: float) -> None:
         """No step is short enough: raises EndlessEventsError where forces grow without limit, as where slip jams."""
-        run, model = self.run, self.model
+        run = self.run
         rate_entry(run, run.y, np.zeros_like(run.y))
         largest = float(np.abs(run.work.force[: run.active.count[0]]).max(initial=0.0))
-        mass = float((1.0 / model.inverse_mass[model.inverse_mass > 0.0]).sum())
-        usual = mass * (norm(model.gravity) + self.pace * self.pace / self.size)
         kind, reason = UnresolvedContact, "no step is short enough"
-        if largest > GROWN * usual:
+        if self._is_beyond_measure(largest):
             kind, reason = EndlessEventsError, f"forces grow without limit, to {largest:.3g} N; {reason}"
         raise kind(reason, time=time, bodies=self._any_names(), gap=0.0)
 

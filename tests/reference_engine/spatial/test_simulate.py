@@ -28,7 +28,16 @@ from reference_engine.errors import (
     SpatialWorldError,
     UnresolvedContact,
 )
-from reference_engine.geometry.spatial_shapes import Box, Capsule, Cylinder, HalfSpace, Sphere
+from reference_engine.geometry.spatial_proximity import spatial_proximities
+from reference_engine.geometry.spatial_shapes import (
+    Box,
+    Capsule,
+    ConvexMesh,
+    Cylinder,
+    HalfSpace,
+    Sphere,
+    spatial_shapes,
+)
 from reference_engine.rotation import matrices
 
 ROOT = Path(__file__).parents[3]
@@ -44,6 +53,21 @@ def block(size: Sequence[float] = (0.3, 0.2, 0.1), mass: float = 1.5, **start: A
     a, b, c = size
     inertia = tuple(mass / 12.0 * np.array((b * b + c * c, a * a + c * c, a * a + b * b)))
     return SpatialBody(shape=Box((a / 2, b / 2, c / 2)), mass=mass, inertia=inertia, **start)
+
+
+def prism(corners: int, radius: float, height: float, mass: float, **start: Any) -> SpatialBody:
+    """On a regular polygon, with its moments of inertia."""
+    angle = 2.0 * np.pi * np.arange(corners) / corners
+    points = [(radius * np.cos(a), radius * np.sin(a), z) for z in (-height / 2, height / 2) for a in angle]
+    about_axis = mass * radius**2 * (2.0 + math.cos(2.0 * math.pi / corners)) / 6.0
+    across = about_axis / 2.0 + mass * height**2 / 12.0
+    return SpatialBody(shape=ConvexMesh(points), mass=mass, inertia=(across, across, about_axis), **start)
+
+
+def least_gap(world: SpatialWorld, motion: SpatialMotion) -> float:
+    """m, of any two bodies at any sample."""
+    shapes = spatial_shapes([body.shape for body in world.bodies], [body.fixed for body in world.bodies])
+    return float(spatial_proximities(shapes, motion.position, motion.orientation, 0.1).gap.min())
 
 
 def energy(world: SpatialWorld, motion: SpatialMotion) -> Any:
@@ -271,6 +295,35 @@ def test_a_corner_level_with_a_face_beside_it_meets_nothing() -> None:
         for i, body in enumerate((one, other)):
             own = matrices(motion.orientation[at, i]).T @ (event.point - motion.position[at, i])
             assert (np.abs(own) < np.array(body.shape.half_extents) + 1e-7).all()
+
+
+def test_a_corner_that_slides_over_the_edge_of_a_face_does_not_go_in_beside_it() -> None:
+    """A small prism slides over a tumbling one: its corner leaves the face over its edge, then its edge is on that
+    edge, then another corner comes down on the face that the first has left."""
+    attitudes = np.array([(-0.0565, -0.4665, 0.3886, -0.7926), (-0.7223, -0.5459, -0.4005, 0.1411)])
+    first, second = attitudes / np.linalg.norm(attitudes, axis=1, keepdims=True)
+    large = prism(3, 2.0, 2.34375, 0.5, position=(-0.115, -0.687, 6.4188), orientation=first,
+                  velocity=(0.9028, -0.653, -2.4042), spin=(-6.9854, 1.6857, -6.1941))  # fmt: skip
+    small = prism(3, 0.5, 0.125, 0.5, position=(0.6618, -0.813, 7.8828), orientation=second,
+                  velocity=(-0.1528, 0.653, -2.0883), spin=(-6.965, 5.6676, -11.8324))  # fmt: skip
+    world = SpatialWorld(bodies=(large, small), friction=0.2)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.2, 101))
+    assert kinds(motion).count("contact") >= 3
+    assert least_gap(world, motion) > -1e-9
+
+
+def test_what_is_moved_on_to_its_contacts_is_not_pressed_in_beside_them() -> None:
+    """A disc of 32 corners rattles down on to a slope, where many are as near as the two that carry it."""
+    slope = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (-0.5, 0.0, math.sqrt(0.75))))
+    tilted = (math.cos(math.pi / 12), 0.0, -math.sin(math.pi / 12), 0.0)
+    box = block((4, 4, 1), 0.1, position=(-0.25048828125, 0.0, 0.4338584298256026), orientation=tilted)
+    disc = prism(32, 1.5, 0.75, 0.03, position=(0.17803712253443882, 0.0, 1.6916306581369864),
+                 orientation=(0.8923991008325228, -0.09904576054128762, -0.23911761839433449, 0.3696438106143861))  # fmt: skip
+    world = SpatialWorld(bodies=(box, disc, slope), friction=0.6350852961085882, restitution=0.9)
+    settings = LocatedSettings(impact_law="poisson", order="simultaneous", at_impacts=True)
+    motion = simulate_spatial(world, (0.0, 0.21), settings)
+    assert len(motion.events) > 100
+    assert least_gap(world, motion) > -1e-9
 
 
 def test_a_light_body_between_heavy_legs_bounces_and_keeps_energy() -> None:
