@@ -39,7 +39,7 @@ FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, whi
 MOST_RUBBING = 10.0  # times the impulse that ends bounces without friction
 SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
-TOUCHING = 1e-11  # of the size: a gap that is 0
+SHUT = 1e-11  # of the size: a gap that is 0
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
 FORCELESS = 1e-9  # of the largest force: no force
 STILL = 1e-9  # of the largest acceleration: by which forces are sought that miss no law
@@ -150,7 +150,7 @@ class BodiesInContact:
 
     def _close_gaps(self) -> None:
         """What carries force is moved on to gap 0; where that would press in what is as near, that, too."""
-        active, before, near = self.run.active, self.y.copy(), TOUCHING * self.size
+        active, before, near = self.run.active, self.y.copy(), SHUT * self.size
         chosen = [
             (int(active.candidate[k]), int(active.mode[k]), active.slip[k].copy()) for k in range(int(active.count[0]))
         ]

@@ -317,8 +317,9 @@ def test_what_is_moved_on_to_its_contacts_is_not_pressed_in_beside_them() -> Non
     slope = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (-0.5, 0.0, math.sqrt(0.75))))
     tilted = (math.cos(math.pi / 12), 0.0, -math.sin(math.pi / 12), 0.0)
     box = block((4, 4, 1), 0.1, position=(-0.25048828125, 0.0, 0.4338584298256026), orientation=tilted)
-    disc = prism(32, 1.5, 0.75, 0.03, position=(0.17803712253443882, 0.0, 1.6916306581369864),
-                 orientation=(0.8923991008325228, -0.09904576054128762, -0.23911761839433449, 0.3696438106143861))  # fmt: skip
+    attitude = (0.8923991008325228, -0.09904576054128762, -0.23911761839433449, 0.3696438106143861)
+    at = (0.17803712253443882, 0.0, 1.6916306581369864)
+    disc = prism(32, 1.5, 0.75, 0.03, position=at, orientation=attitude)
     world = SpatialWorld(bodies=(box, disc, slope), friction=0.6350852961085882, restitution=0.9)
     settings = LocatedSettings(impact_law="poisson", order="simultaneous", at_impacts=True)
     motion = simulate_spatial(world, (0.0, 0.21), settings)
