@@ -17,7 +17,7 @@ from reference_engine.planar.layout import copy, pieces_of_pair
 from reference_engine.planar.log import has_space, show
 from reference_engine.planar.narrow_phase import PENETRATING, find_contacts, matching_contact
 from reference_engine.planar.projection import GAP_ROUND_OFF, extent, project, still_of
-from reference_engine.planar.release import first_release
+from reference_engine.planar.release import SEARCH, first_release, margin
 from reference_engine.planar.resolve import apply_impacts, begin, classify_event
 from reference_engine.planar.rows import constrained_rate, measure, survey_accelerations
 from reference_engine.planar.step import attempt, complete, defect, extrapolate, integrate
@@ -43,7 +43,7 @@ def set_out(run):
     for j in range(8):
         copy(loop.y, run.work.bernstein[j])
     if now[col.STEP] == 0.0:
-        now[col.STEP], now[col.LAST_EVENT] = FIRST_STEP, -1.0
+        now[col.STEP], now[col.LAST_EVENT], now[col.BEFORE_JUMP] = FIRST_STEP, -1.0, np.inf
         loop.counters[col.RELEASED] = loop.counters[col.CLOSED_PAIR] = -1
         for p in range(loop.passed.shape[0]):
             loop.impact_times[p, col.LAST] = loop.impact_times[p, col.BETWEEN] = loop.passed[p] = -np.inf
@@ -71,7 +71,9 @@ def advance(run):
     """REACHED, LENGTH, EVENT and its numbers; or a failure."""
     model, loop, now, count = run.model, run.loop, run.loop.now, run.loop.counters
     time, until = now[col.TIME], run.log.grid[count[col.ASKED] - 1]
-    longest = min(until, next_knot(run.forces, time)) - time
+    knot = next_knot(run.forces, time)
+    longest = min(until, knot) - time
+    now[col.BEFORE_JUMP] = knot - EPSILON * max(1.0, abs(knot))
     constrained_rate(run, time, loop.y, run.work.stages[0])
     h = integrate(run, longest)
     if h < 0.0:
@@ -106,11 +108,23 @@ def advance(run):
     now[col.REACHED] = time + h
     if fraction > 1.0 and whole:
         now[col.REACHED] = time + longest if time + longest < until else until
-    count[col.EVENT] = 1 if fraction <= 1.0 else 0
+    count[col.EVENT] = 1 if fraction <= 1.0 or (whole and knot <= until and lets_go_after(run, knot)) else 0
     count[col.RELEASED] = released if fraction <= 1.0 and release <= closing else -1
     count[col.CONDITION] = condition
     count[col.CLOSED_PAIR] = pair if fraction <= 1.0 and closing < release else -1
     return col.GOES_ON
+
+
+@kernel
+def lets_go_after(run, time):
+    """Does a contact not hold at the end of the step by the forces behind the jump at this time?"""
+    now, before = run.loop.now, run.loop.now[col.BEFORE_JUMP]
+    if run.loop.counters[col.ACTIVE] == 0:
+        return False
+    now[col.BEFORE_JUMP] = np.inf
+    least, _, _ = margin(run, time, run.loop.end, SEARCH)
+    now[col.BEFORE_JUMP] = before
+    return least < 0.0
 
 
 @kernel
@@ -218,6 +232,7 @@ def accept(run):
 @kernel
 def resolve(run):
     """Impulses where some approach, else what holds from here on: DONE then; GOES_ON: to be looked at again."""
+    run.loop.now[col.BEFORE_JUMP] = np.inf
     status, n = classify_event(run)
     if status == col.NEEDS_IMPULSES:
         status = bounce(run, n, still_of(run.loop.y))

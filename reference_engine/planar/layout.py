@@ -132,8 +132,11 @@ class Log(Structure):
 # Columns of LoopState.now after those of all loops: time of the last event [s], margins of forces [m/s^2] and of rates
 # [m/s], what a failure says (two), kinetic energy before an event [J], the rate that is none besides round-off at it
 # [m/s], by how many times what is allowed forces and impulses are off at worst, so far, how long the step of the dense
-# output is [s], when what has parted will have met again [s], the gap that counts as closed in the step [m, minus it]
-LAST_EVENT, PULL, STILL, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN, ALLOWANCE, NOW = range(4, 16)
+# output is [s], when what has parted will have met again [s], the gap that counts as closed in the step [m, minus it],
+# the last time before forces may jump [s]
+LAST_EVENT, PULL, STILL, WHY_P, WHY_B, ENERGY, SLACK, RESIDUAL, DENSE, RETURN, ALLOWANCE, BEFORE_JUMP, NOW = range(
+    4, 17
+)
 # Columns of LoopState.counters after those of all loops
 (
     ACTIVE, ISLANDS, IDLE, RELEASED, CONDITION, CLOSED_PAIR, IMPULSES_APPLIED, LET_GO, SAMPLES, CONTACTS, IMPACTS,
@@ -193,6 +196,7 @@ class Work(Structure):
     right: Array = of_shape("2 N")
     x: Array = of_shape("2 N")
     spare: Array = of_shape("2 N")
+    margin: Array = of_shape("N", 16)  # four conditions of a contact, at four times (release.py)
     pivot: Indices = of_shape("2 N")
     skipped: Indices = of_shape("2 N")  # 1: this row adds nothing to those before it
     size: Array = of_shape(2, "2 N")

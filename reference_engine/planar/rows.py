@@ -252,7 +252,7 @@ def rate(run, time, y, rate_out):
     R = model.inv_mass.shape[0]
     for c in range(3 * R):
         rate_out[c] = y[3 * R + c]
-    accelerate(run.forces, time, y, R, rate_out)
+    accelerate(run.forces, min(time, run.loop.now[col.BEFORE_JUMP]), y, R, rate_out)
     for k in range(count[col.ACTIVE]):
         measure(model, y, run.active, k, work.geometry)
         work.force[k, 0] = work.force[k, 1] = 0.0

@@ -12,13 +12,14 @@ from reference_engine.planar import layout as col
 from reference_engine.planar.layout import copy
 from reference_engine.planar.rows import constrained_rate, divide_active, rate
 from reference_engine.planar_model import external
-from reference_engine.planar_model.external import first_turn, stretch_of, weight_alone
+from reference_engine.planar_model.external import first_turn, quickest_turn, stretch_of, weight_alone
 
 SHORTEST = 1e-14  # s, a step
 AT_LENGTH = 1e-10  # m, times 1 + the band's length: a band that is neither slack nor taut
 REACHED = 1e-12  # likewise, where the search for the touch ends
 MOST_ITERATIONS = 500
 FEW = 0.1  # of a radian of the swing on a band
+PLANNED_TURN = 1.0  # rad in a step, of a force: while what it acts on sticks, no error shows how quickly it changes
 
 
 @kernel
@@ -104,6 +105,9 @@ def integrate(run, longest):
     forces, loop, now = run.forces, run.loop, run.loop.now
     if forces.bands.shape[0] > 0:
         now[col.STEP] = min(now[col.STEP], first_step_on_bands(forces, now[col.TIME], loop.y))
+    quickest = quickest_turn(forces)
+    if quickest > 0.0:
+        now[col.STEP] = min(now[col.STEP], PLANNED_TURN / quickest)
     if now[col.RETURN] > now[col.TIME]:  # a touch late in a step is found more exactly than one in its midst
         longest = min(longest, now[col.RETURN] - now[col.TIME])
     if forces.air[0] != 0.0:

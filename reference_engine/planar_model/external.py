@@ -310,6 +310,28 @@ def next_knot(forces, time):
 
 
 @kernel
+def quickest_turn(forces):
+    """rad/s, of a force that turns by a plan, in its body's frame or the world's; 0 where none does."""
+    quickest = 0.0
+    for k in range(forces.ids.shape[0]):
+        if forces.ids[k, KIND] in (TURNING_FORCE, FIXED_FORCE):
+            quickest = max(quickest, abs(forces.row[k, RATE]))
+    return quickest
+
+
+@kernel
+def acts_by_plan(forces):
+    """May forces change while no body moves? By profiles and paths, turns, springs that are pulled, and by Python."""
+    if forces.function[0] != 0 or forces.knots.shape[0] > 0 or quickest_turn(forces) > 0.0:
+        return True
+    for k in range(forces.ids.shape[0]):
+        pulled = forces.row[k, UX] != 0.0 or forces.row[k, UY] != 0.0
+        if pulled and forces.ids[k, KIND] in (SPRING, BAND):
+            return True
+    return False
+
+
+@kernel
 def first_turn(forces, y, rate, h, tolerance):
     """Seconds until a body that moves against a force that stays as it is comes to a stand; infinite if none does.
 

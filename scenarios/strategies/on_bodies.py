@@ -45,6 +45,7 @@ SIDE = (0.25, 0.5, 0.125)  # m, of these
 MARGINS = (0.0625, 0.015625)  # of a body's side
 PACES = (1.0, 0.25, 4.0)  # m/s or m/s^2, of a base that moves
 SWINGS = (4.0, 8.0, 16.0)  # rad/s
+TURNS = (0.25, 1.0, -2.0)  # rad/s
 SUNK = (0.5, 1.0, 2.0, 3.0)  # of their sides, below the surface
 
 
@@ -76,7 +77,8 @@ def on_a_body(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) ->
 
 @st.composite
 def carried(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) -> Scene:
-    """On a block that moves by a plan: steadily, ever faster, or to and fro, along the level or up and down."""
+    """On a block that moves by a plan: steadily, ever faster, to and fro, by knots, along the level or up and down; one
+    in four turns as well."""
     scene = draw(on_a_body(allowed, scenes))
     ground, *others = scene.bodies
     axis = draw(st.sampled_from((0, 0, len(scene.gravity) - 1)))
@@ -99,6 +101,10 @@ def carried(draw: Draw, allowed: Allowed, scenes: st.SearchStrategy[Scene]) -> S
         share = draw(st.sampled_from((0.25, 0.5, 2.0 if axis == 0 else 0.75)))  # of g; beyond it nothing stays
         given = {"frequency": frequency, "amplitude": along(share * G / (frequency * frequency))}
         given["phase"] = draw(st.sampled_from((0.5 * math.pi, 0.0)))
+    if draw(st.sampled_from((False, False, False, True))):
+        spin = draw(st.sampled_from(TURNS))
+        about = draw(st.sampled_from(((0.0, spin, 0.0), (0.0, 0.0, spin))))
+        given["spin"] = spin if scene.dimension == 2 else about
     motion = (PlanarGivenMotion if scene.dimension == 2 else SpatialGivenMotion)(**given)
     data = {"bodies": (ground.model_copy(update={"motion": motion}), *others), "format": 2}
     return scene.model_copy(update=data)

@@ -1,11 +1,12 @@
 """Blocks that slide, stop, stay and land: Coulomb friction on faces."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from reference_engine import Body, HalfPlane, Settings, World, box, energy, simulate
+from reference_engine import Body, HalfPlane, Settings, Thruster, World, box, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, downhill, flat, ground, on_grid
 
@@ -220,3 +221,39 @@ def test_a_box_on_a_sliding_plank_has_the_friction_of_its_own_pair():
     t = np.minimum(motion.time, together)
     after = np.maximum(motion.time - together, 0.0)
     assert motion.pose[:, 2, 0] - 1.0 == pytest.approx(0.125 * GRAVITY * t * t + common * after, abs=1e-11)
+
+
+@pytest.mark.parametrize("beyond", [1.5, 1.001, 1.0 + 1e-5])
+@pytest.mark.parametrize("w", [0.7, 5.0, 40.0])
+def test_a_block_slips_once_each_half_period_of_a_push_that_grows_and_falls_beyond_friction(w, beyond):
+    """F sin(w t), F a little above mu m g: as two forces that turn to either side. While the block sticks nothing
+    moves, and no error of a step shows how the force changes; of the third push a slip is as short as 0.009 rad."""
+    mu, duration = 0.3, 20.0 / w
+    half = 0.5 * beyond * mu * GRAVITY
+    pushes = [Thruster(body=1, point=(0.0, 0.0), force=(0.0, way), turn_rate=-w * way / half, turns=False)
+              for way in (-half, half)]  # fmt: skip
+    world = World(bodies=(ground(), flat(1.0, 0.2)), forces=tuple(pushes), friction=mu, restitution=0.0)
+    motion = simulate(world, duration, duration / 100)
+    first = math.asin(1.0 / beyond) / w
+    exact = first + math.pi / w * np.arange(7)
+    slope = (
+        mu * GRAVITY * w * math.sqrt(beyond * beyond - 1.0)
+    )  # m/s^3: a contact is let go 2e-10 m/s^2 beyond its cone
+    assert motion.events.times("slip") == pytest.approx(exact[exact < duration], abs=3e-10 / slope + 1e-11)
+
+
+def test_what_a_force_does_that_jumps_begins_at_its_jump_and_no_sample_has_it_before():
+    """mu m g / 2 up to 0.5 s, twice that up to 1 s, then as before: rest, slip at mu g, and to a stand in as long."""
+    mu, mass = 0.4, 1.0 * 0.2
+    push = Thruster(body=1, point=(0.0, 0.0), force=(mu * mass * GRAVITY, 0.0), turns=False,
+                    profile=((0.5, 0.5), (0.5, 2.0), (1.0, 2.0), (1.0, 0.0)))  # fmt: skip
+    body = replace(flat(1.0, 0.2), mass=mass)
+    world = World(bodies=(ground(), body), forces=(push,), friction=mu, restitution=0.0)
+    motion = simulate(world, 2.0, 0.0625)
+    assert motion.events.times("slip") == pytest.approx([0.5], abs=1e-12)
+    assert motion.events.times("stick") == pytest.approx([1.5], abs=1e-9)
+    t = np.clip(motion.time, 0.5, 1.5) - 0.5
+    way = np.where(t < 0.5, 0.5 * t**2, 0.25 - 0.5 * (1.0 - t) ** 2)
+    assert motion.pose[:, 1, 0] == pytest.approx(mu * GRAVITY * way, abs=1e-11)
+    friction = np.add.reduceat(motion.contacts.friction, motion.first_contact[:-1])
+    assert friction[motion.time <= 0.5] == pytest.approx(0.5 * mu * mass * GRAVITY, abs=1e-11)  # towards -x

@@ -442,3 +442,20 @@ def test_a_rope_in_space_that_goes_taut_takes_the_speed_along_it_and_no_other_en
     late = motion.time > 0.8
     slower = dataclasses.replace(motion, velocity=np.where(late[:, None, None], 0.99, 1.0) * motion.velocity)
     assert "energy lost" in faults(scene, slower, "reference")
+
+
+@pytest.mark.parametrize(
+    "word", ["moving-plate", "moving-plate:moved=shaken", "moving-plate:moved=cart", "turning-plate"]
+)
+def test_on_a_plate_of_given_motion_energy_is_judged_by_the_work_of_that_motion(word: str) -> None:
+    """The belt gives the block 1.1 J, the turning plate 40 J: no fault; a ten-thousandth more in the end is one, and
+    without friction a ten-thousandth less is, too."""
+    scene, engine = scenario_of(word).scene, Reference()
+    motion = engine.simulate(scene, STEP, resolve_settings(engine, "fair", {}, scene, STEP))
+    assert isinstance(motion, PlanarTrajectory)
+    assert faults(scene, motion, "reference") == set()
+    for factor, oracle in ((1.0 + 1e-4, "energy gained"), (1.0 - 1e-4, "energy lost")):
+        twist = motion.twist.copy()
+        twist[len(motion.time) // 2 :, 0] *= factor
+        off = faults(scene, dataclasses.replace(motion, twist=twist), "reference", {})
+        assert off and (oracle in off or word != "turning-plate")

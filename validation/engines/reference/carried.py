@@ -6,7 +6,8 @@ and Coriolis forces act as well (Landau & Lifshitz, Mechanics, section 39):
     r'' = R^T (g - a) + W^2 (r - c) - 2 W x r'
 
 The motion in the axes of the world follows from what the axes have done. Where a is the same at all times it is part of
-gravity. Else it is a force on each body: of a swing as two that turn to either side, of knots as one that jumps.
+gravity. Else it is a force on each body that turns by a plan: gravity against the axes, a swing as two to either side,
+knots as one that jumps.
 """
 
 from collections.abc import Iterator
@@ -46,9 +47,6 @@ def fault(scene: Scene) -> str | None:
         return "the reference engine has given motion where nothing else is fixed"
     if not is_steady(scene) and not isinstance(scene, PlanarScene):
         return "in space the reference engine has given motion where it is steady and does not turn"
-    motion = motion_of(_given(scene))
-    if motion.knots and np.any(motion.spin):
-        return "the reference engine has no given motion that turns and has knots"
     return None
 
 
@@ -76,32 +74,44 @@ def with_its_body_fixed(scene: Scene) -> Scene:
 
 
 def forces_of(scene: Scene) -> list[Thruster | ForceFunction]:
-    """Beside gravity, on the free bodies; of a planar scene."""
+    """Beside the gravity of `with_its_body_fixed`, on the free bodies; of a planar scene."""
     given = _given(scene)
     motion = motion_of(given)
     assert isinstance(motion, PlanarGivenMotion)
     free = [(i, float(body.mass or 0.0)) for i, body in enumerate(scene.bodies) if not body.fixed]
-    if motion.spin:
-        return [_in_turning_axes(scene, motion, np.array(given.position), free)]
-    return [force for i, mass in free for force in (*_of_swing(motion, i, mass), *_of_knots(motion, i, mass))]
+    own: list[Thruster | ForceFunction] = []
+    for i, mass in free:
+        own += [*_of_swing(motion, i, mass), *_of_knots(motion, i, mass)]
+    if not motion.spin:
+        return own
+    steady = np.array(scene.gravity) - np.array(motion.acceleration)
+    if steady.any():
+        own += [_turning(i, mass * steady, -motion.spin) for i, mass in free]
+    return [*own, _by_turning(scene, motion, np.array(given.position), free)]
+
+
+def _turning(
+    body: int, force: Array, rate: float, profile: tuple[tuple[float, float], ...] = ((0.0, 1.0),)
+) -> Thruster:
+    """In the axes that the scene is simulated in; as stated at time 0."""
+    along = (float(force[0]), float(force[1]))
+    return Thruster(body=body, point=(0.0, 0.0), force=along, profile=profile, turn_rate=rate, turns=False)
 
 
 def _of_swing(motion: PlanarGivenMotion, body: int, mass: float) -> Iterator[Thruster]:
     """m w^2 A sin(w t + phi): half of it turns ahead from A sin(phi) - A' cos(phi), half back from A sin(phi) + A'
-    cos(phi), where A' is A turned by a quarter."""
+    cos(phi), where A' is A turned by a quarter; both turn against the axes."""
     if motion.frequency == 0.0:
         return
     sine, cosine = (float(part) for part in elementary.sine_cosine(float(motion.phase)))
     half = 0.5 * mass * squared(motion.frequency) * np.array(motion.amplitude)
     across = _quarter_turned(half)
     for way, first in ((1.0, half * sine - across * cosine), (-1.0, half * sine + across * cosine)):
-        yield Thruster(
-            body=body, point=(0.0, 0.0), force=tuple(first.tolist()), turn_rate=way * motion.frequency, turns=False
-        )
+        yield _turning(body, first, way * motion.frequency - motion.spin)
 
 
 def _of_knots(motion: PlanarGivenMotion, body: int, mass: float) -> Iterator[Thruster]:
-    """-m times the slope between two knots, along x and along y."""
+    """-m times the slope between two knots, along x and along y; they turn against the axes."""
     if not motion.knots:
         return
     times = [knot[0] for knot in motion.knots]
@@ -112,22 +122,19 @@ def _of_knots(motion: PlanarGivenMotion, body: int, mass: float) -> Iterator[Thr
             profile += [(time, before), (time, slope)]
             before = slope
         if any(factor for _, factor in profile):
-            force = (-mass, 0.0) if axis == 0 else (0.0, -mass)
-            yield Thruster(body=body, point=(0.0, 0.0), force=force, profile=tuple(profile), turns=False)
+            yield _turning(body, -mass * np.eye(2)[axis], -motion.spin, tuple(profile))
 
 
-def _in_turning_axes(
-    scene: Scene, motion: PlanarGivenMotion, center: Array, free: list[tuple[int, float]]
-) -> ForceFunction:
-    rate, gravity, count = motion.spin, np.array(scene.gravity), len(scene.bodies)
+def _by_turning(scene: Scene, motion: PlanarGivenMotion, center: Array, free: list[tuple[int, float]]) -> ForceFunction:
+    """Centrifugal and Coriolis forces."""
+    rate, count = motion.spin, len(scene.bodies)
     moving = [i for i, _ in free]
     mass = np.array([kilograms for _, kilograms in free])[:, None]
 
     def force(time: float, pose: Array, twist: Array) -> Array:
         found = np.zeros((count, 3))
-        weight = _turned(gravity - motion.acceleration_at(time), -rate * time)
         off, velocity = pose[moving, :2] - center, twist[moving, :2]
-        found[moving, :2] = mass * (weight + squared(rate) * off - 2.0 * rate * _quarter_turned(velocity))
+        found[moving, :2] = mass * (squared(rate) * off - 2.0 * rate * _quarter_turned(velocity))
         return found
 
     return force

@@ -171,7 +171,7 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
     fastest = (np.linalg.norm(motion.v, axis=2) + motion.radius * np.linalg.norm(motion.w, axis=2)).max(axis=1)
     bends = 0.25 * h**2 * (load / (light * size) + np.maximum(fastest[1:], fastest[:-1]) ** 2 / size**2)
     settled = np.where(_after_impact(motion, cluster), float(np.linalg.norm(m.sum() * motion.gravity)), 0.0)
-    doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load, settled)  # N
+    doubt = np.where(load > 0.0, changed + (UNSEEN + bends) * load + h**2 * m.sum() * _planned(motion), settled)  # N
     applied, torques = (part * cluster.which[:, None] for part in motion.applied)
     pulled = np.linalg.norm(applied, axis=2).sum(axis=1) + np.linalg.norm(torques, axis=2).sum(axis=1) / size
     if pulled.any():
@@ -211,6 +211,21 @@ def _of_cluster(motion: Motion, cluster: Cluster, acts: Load, changed: Array) ->
         slender = motion.inertia[i][motion.inertia[i] > 0.0].min()
         swept = 0.25 * h * load * np.maximum(fastest[1:], fastest[:-1]) / slender
         yield from _turning(motion, i, doubt / m.sum() / size + swept)
+
+
+def _planned(motion: Motion) -> float:
+    """m/s^4: a quarter of how the accelerations of bodies of given motion bend, by swings and turns."""
+    total, g = 0.0, float(np.linalg.norm(motion.gravity))
+    for body in motion.scene.bodies:
+        given = body.motion
+        if given is not None:
+            swing, turns = (
+                given.frequency**2 * float(np.linalg.norm(given.amplitude)),
+                float(np.linalg.norm(given.spin)),
+            )
+            most = g + swing + float(np.linalg.norm(given.acceleration_at(motion.time), axis=-1).max())
+            total += 0.25 * (given.frequency**2 * swing + turns**2 * most)
+    return total
 
 
 def _after_impact(motion: Motion, cluster: Cluster) -> Flags:
@@ -396,11 +411,25 @@ def _off_normal(motion: Motion, found: Contacts, n: Array) -> Array:
         if a < b < len(motion.scene.bodies):
             if all(shapes.is_convex(motion.scene.bodies[i].shape) for i in (a, b)):
                 off[rows] = np.abs(gaps.separation(motion, a, b, found.sample[rows], n[rows][:, None])[:, 0])
+                for row in np.flatnonzero(rows)[off[rows] > CLOSED * (1.0 + float(np.abs(motion.x).max()))].tolist():
+                    if _nearly_normal(motion, a, b, int(found.sample[row]), n[row]):
+                        off[row] = 0.0
         elif a < len(motion.scene.bodies) <= b:
             boundary: Any = motion.scene.boundaries[b - len(motion.scene.bodies)]
             if boundary.kind in gaps.PLANES:
                 off[rows] = np.linalg.norm(n[rows] + in_space(np.array(boundary.normal)), axis=1) * motion.radius[a]
     return off
+
+
+def _nearly_normal(motion: Motion, a: int, b: int, k: int, n: Array) -> bool:
+    """Whether a normal of the shapes is so near that both tell of gaps within round-off of one another: of faces that
+    are parallel but for 1e-7 rad and meet at their ends, either has the corner of the other on it."""
+    sample = np.array([k])
+    every = gaps.directions(motion, a, b, sample)
+    apart, most = gaps.separation(motion, a, b, sample, every)[0], MET * (1.0 + float(np.abs(motion.x[k]).max()))
+    angle = np.linalg.norm(every[0] - n, axis=1)
+    size = float(motion.radius[a] + motion.radius[b])
+    return bool(((apart > -most) & (size * angle**2 < most)).any())
 
 
 def _off_point(motion: Motion, found: Contacts, p: Array) -> Array:

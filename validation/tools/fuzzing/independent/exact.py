@@ -17,6 +17,7 @@ from scenarios.joint_forces import driven_joints
 from scenarios.scene import Scene, colliding_pairs
 from validation.tools.fuzzing.independent.measured import elastic_contact, is_isolated
 from validation.tools.fuzzing.independent.motion import Motion, is_planar
+from validation.tools.fuzzing.independent.moving_axes import only_moved, seen_in_moving_axes
 
 SHARE = 1e-7
 APART = {2: 1e-12, 3: 1e-11}  # of the size, in the plane and in space: joints of engines that project
@@ -122,17 +123,21 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
     elastic: whether the law of impact is known to keep it there.
     """
     scene = motion.scene
-    if is_driven(scene) or scene.thrusters or any(body.motion is not None for body in scene.bodies):
+    if is_driven(scene) or scene.thrusters:
         return
+    E, kinetic, doubt = motion.energy, motion.kinetic, np.zeros(len(motion.time) - 1)
+    if any(body.motion is not None for body in scene.bodies):
+        body = only_moved(scene)
+        if body is None:
+            return
+        E, kinetic, doubt = seen_in_moving_axes(motion, body)
     damped = scene.damping != Damping() or any(spring.damping for spring in scene.springs)
     laws = _laws(scene)
     smooth, bounces = not damped and all(mu == 0.0 for mu, _ in laws), all(e == 1.0 for _, e in laws)
     ropes = any(joint.kind == "rope" for joint in scene.joints)
-    E, g = motion.energy, float(np.linalg.norm(motion.gravity))
+    g = float(np.linalg.norm(motion.gravity))
     size = float(
-        np.abs(motion.energy).max()
-        + motion.kinetic.max(axis=0).sum()
-        + (motion.mass * g * np.ptp(motion.x, axis=0).max(axis=1)).sum()
+        np.abs(E).max() + kinetic.max(axis=0).sum() + (motion.mass * g * np.ptp(motion.x, axis=0).max(axis=1)).sum()
     )
     lifted = float((motion.mass * g * np.abs(motion.x).max(axis=(0, 2))).sum())
     allowed = SHARE * size + RESTING * (lifted + motion.mass.sum() * RESTING)
@@ -140,17 +145,18 @@ def energy_conserved(motion: Motion, elastic: bool) -> Iterator[Broken]:
         span = 1.0 + float(np.abs(motion.x).max() + motion.radius.max())
         allowed += float(motion.mass.sum()) * g * span * np.sqrt(MET)
     change, apart = np.diff(E), np.diff(motion.time) > 0.0
-    gained = np.where(apart, change, -np.inf).max(initial=-np.inf)
+    gains, losses = change - doubt, -change - doubt
+    gained = np.where(apart, gains, -np.inf).max(initial=-np.inf)
     if gained > allowed:
-        k = int(np.argmax(np.where(apart, change, -np.inf)))
+        k = int(np.argmax(np.where(apart, gains, -np.inf)))
         message = f"{gained:.3g} J come from nowhere between {motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s"
         yield "energy gained", message, ()
     lossless = np.where(apart, smooth, smooth and bounces and elastic and not ropes)
     if smooth and ropes:  # a rope that goes taut: in the plane between two samples of one time
         lossless = apart if is_planar(motion) else apart & ~_goes_slack(motion)
-    lost = np.where(lossless, -change, -np.inf).max(initial=-np.inf)
+    lost = np.where(lossless, losses, -np.inf).max(initial=-np.inf)
     if lost > allowed:
-        k = int(np.argmax(np.where(lossless, -change, -np.inf)))
+        k = int(np.argmax(np.where(lossless, losses, -np.inf)))
         message = f"{lost:.3g} J are lost between {motion.time[k]:.6g} and {motion.time[k + 1]:.6g} s, by nothing"
         yield "energy lost", message, ()
 

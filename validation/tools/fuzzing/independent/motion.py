@@ -114,9 +114,9 @@ class Motion:
     def energy(self) -> Array:
         """(S,) J: kinetic and in gravity, heights from the start, and of springs"""
         lifted = -((self.x - self.x[0]) @ self.gravity) @ self.mass
-        return self.kinetic.sum(axis=1) + lifted + sum(self._of_spring(spring) for spring in self.scene.springs)
+        return self.kinetic.sum(axis=1) + lifted + sum(self.in_spring(spring) for spring in self.scene.springs)
 
-    def _of_spring(self, spring: Any) -> Array:
+    def in_spring(self, spring: Any) -> Array:
         ends = self.point(spring.a, spring.anchor_a), self.point(spring.b, spring.anchor_b)
         stretch = np.linalg.norm(ends[1] - ends[0], axis=1) - spring.rest_length
         if spring.tension_only:
