@@ -126,7 +126,6 @@ class BodiesInContact:
         if self._closing >= 0 and not self._is_met(self._closing):
             self.contacts.append(self._closing)
         self._closing = -1
-        self._end_slips(time)
         if self.contacts and self.joints:
             immobile = Frames(self.run, self.y, self.contacts, self.joints).immobile
             self.contacts = [k for k, fast in zip(self.contacts, immobile) if not fast]
@@ -218,7 +217,7 @@ class BodiesInContact:
         rates = rates_of(surveyed(self.run, self.y, same)) if same else np.zeros(0)
         return closing in same or bool((rates < -self.run.scale[1]).any())
 
-    def _end_slips(self, time: float) -> None:
+    def _end_slips(self) -> None:
         """Sliding contacts whose speed is next to none: time goes on the last bit by their deceleration."""
         self._stopped = []
         active, count = self.run.active, int(self.run.active.count[0])

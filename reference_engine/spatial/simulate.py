@@ -127,13 +127,14 @@ class _InSpace(BodiesInContact):
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
             )
         self._refuse_crowds(time)
+        self._end_slips()
         logged, sampled, pressed = len(self.events), len(self.samples), len(self.pressing)
         if self.settings.at_impacts:
-            self.sample(time, self.y)
-        segment = self._settled(time)
+            self.sample(self.time, self.y)
+        segment = self._settled(self.time)
         if self.settings.at_impacts:
             if any(event.kind in ("impact", "contact") for event in self.events[logged:]):
-                self.sample(time, self.y)
+                self.sample(self.time, self.y)
             else:
                 del self.samples[sampled:], self.pressing[pressed:]
         return segment
