@@ -223,8 +223,20 @@ def contact_of(run, p, passed_over, h):
             else:
                 idle = True
     if guarded and not pressed:
+        watch_beside(run, p, passed_over)
         return GUARDED
     return IDLE if (idle and on_face < 0) or (left and not pressed) else on_face
+
+
+@kernel
+def watch_beside(run, p, passed_over):
+    """What else of two pieces in contact is as near, and parts: when it comes back is looked for like what is idle."""
+    model, work, near = run.model, run.work, BESIDE * run.scale[0]
+    for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+        if passed_over[k] == 0 and model.candidate[k, col.REMOTE] == 0:
+            measure(model, work.state, work.rotation, k, work.measured)
+            if abs(work.measured[col.GAP]) <= near and min(work.measured[col.INSIDE], work.measured[col.LOWEST]) >= 0.0:
+                passed_over[k] = 2
 
 
 @kernel
@@ -313,17 +325,27 @@ def gap_in_step(run, p, k, time, h):
 
 
 @kernel
+def has_gone_in(run, p, k, time, h, start):
+    """Whether what lies at gap 0 without force is deeper than at the start by more than round-off, and goes on so; or
+    by more than any error. A bounce of the least speed that counts is lower than that error."""
+    deeper, size = start - gap_in_step(run, p, k, time, h), run.scale[0]
+    if deeper > 2.0 * CLOSED * size:
+        return True
+    well_inside = run.work.measured[col.INSIDE] > BESIDE * size
+    return deeper > 10.0 * FINEST * size and well_inside and closing_rate(run, k) < -run.scale[1]
+
+
+@kernel
 def closing_of_idle(run, p, k, h, until):
     """When what lies at gap 0 without force goes in, s; sought at samples of the step, then by halving."""
     start, before = min(gap_in_step(run, p, k, 0.0, h), 0.0), 0.0
-    closed = start - CLOSED * run.scale[0]
     for sample in range(1, IDLE_SAMPLES + 1):
         time = sample * h / IDLE_SAMPLES
-        if gap_in_step(run, p, k, time, h) < closed - CLOSED * run.scale[0]:
+        if has_gone_in(run, p, k, time, h, start):
             low, high = before, time
             for _ in range(HALVINGS):
                 middle = 0.5 * (low + high)
-                if gap_in_step(run, p, k, middle, h) < closed:
+                if has_gone_in(run, p, k, middle, h, start):
                     high = middle
                 else:
                     low = middle

@@ -114,6 +114,13 @@ class BodiesInContact:
         count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, self.pace, found)
         return [int(k) for k in found[:count]]
 
+    def _movable(self, contacts: list[int]) -> list[int]:
+        """Those of these whose force moves anything: of some, joints do not let it."""
+        if not contacts or not self.joints:
+            return contacts
+        immobile = Frames(self.run, self.y, contacts, self.joints).immobile
+        return [k for k, fast in zip(contacts, immobile) if not fast]
+
     def _settled(self, time: float) -> Segment:
         """Impulses where some approach, then what carries force and how, from here on."""
         bodies = self.y.reshape(-1, int(col.BODY))
@@ -126,14 +133,13 @@ class BodiesInContact:
         if self._closing >= 0 and not self._is_met(self._closing):
             self.contacts.append(self._closing)
         self._closing = -1
-        if self.contacts and self.joints:
-            immobile = Frames(self.run, self.y, self.contacts, self.joints).immobile
-            self.contacts = [k for k, fast in zip(self.contacts, immobile) if not fast]
+        self.contacts = self._movable(self.contacts)
         self._refuse_flat_caps(time, np.zeros_like(self.y))
         while self.contacts:
             self._impacts(time)
             # What parted before, and an impact has turned round
-            more = [k for k in self._in_contact(float(self.run.scale[1])) if k not in self.contacts]
+            near = self._in_contact(float(self.run.scale[1]))
+            more = self._movable([k for k in near if k not in self.contacts])
             if not more:
                 break
             self.contacts += more
@@ -323,7 +329,7 @@ class BodiesInContact:
     def _come_back(self, time: float) -> bool:
         """Whether slow contacts that part are back at once, as a body's are that rocks in the end: they are at rest."""
         faded = FADED * math.sqrt(norm(self.model.gravity) * self.size)
-        near = [k for k in self._in_contact(faded) if k not in self.contacts]
+        near = self._movable([k for k in self._in_contact(faded) if k not in self.contacts])
         if not near:
             return False
         rates, tau = np.zeros_like(self.y), BRIEF

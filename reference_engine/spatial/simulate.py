@@ -98,7 +98,7 @@ class _InSpace(BodiesInContact):
             if fall is not None and fall - start < event:
                 event, guard = fall - start, 1
         if event <= h:
-            h = self._land(event, candidate if guard < 0 else -1)
+            h = self._land(event, candidate if guard < 0 and passed[candidate] != 2 else -1)
             dense = self._dense(start, h, before)
             if guard > 0 and h < event:  # it is met by another step
                 event, guard = math.inf, -1

@@ -132,7 +132,7 @@ Check = Callable[[Motion], Iterator[Broken]]
 EXACT: tuple[Check, ...] = (exact.joints_met, exact.isolated, _energy)
 CHECKS: Mapping[Module, tuple[Check, ...]] = {
     "plane": (*EXACT, _overlaps, _impulses, _impacts_at_once, contacts.forces_balance, contacts.contacts_obey),
-    "space": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
+    "space": (*EXACT, _overlaps, _impulses, contacts.forces_balance, contacts.contacts_obey),
     "flights": (*EXACT, _overlaps, _impulses, contacts.forces_balance),
     "mechanisms": (*EXACT, contacts.forces_balance),
     "heaps": (_stepped, _overlaps, steps.flights, steps.spheres),
