@@ -7,7 +7,8 @@
 The packages are copied into a temporary folder. Each fault of `data/faults_to_plant.py` is planted there alone, and the
 search of `upright fuzz` goes over our own engines in turns until one breaks a law: without catalogue and corpus. The
 time is that of the search alone, up to the shrunk scene; compiling the kernels of a copy takes a minute or two more.
-A find that the engine as it is has, too, is none of the planted fault: it is told apart, and the search goes on.
+A find that the engine as it is has, too, is none of the planted fault: it is told apart, and the search goes on. So it
+does with `--true-minutes`, to the end of the time.
 `--plant` plants a fault that is not in the table: in FILE, where OLD stands once, NEW.
 """
 
@@ -76,9 +77,9 @@ def searched(copy: Path, minutes: float, seed: int, *more: str) -> dict[str, Any
 
 
 def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
-    """Of the packages that this process imports: the first fault that is found, or none.
+    """Of the packages that this process imports: the first fault that is found, or none; what else is found "beside".
 
-    of_copy: what the packages of this checkout break as well is left out, and named beside.
+    of_copy: a planted fault is looked for, and what the packages of this checkout break as well is beside. Else all is.
     """
     started = time.monotonic()
     warm = subprocess.run([sys.executable, "-P", "-m", "validation.running.warm_up"], capture_output=True, text=True)
@@ -114,8 +115,9 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
                 fault = done.faults.pop()
                 label = with_settings(fuzzer.engine, dict(fault.options)).label
                 found = described(fault, label, fuzzer.profile or "")
-                if not of_copy or fault.oracle not in broken_as_it_is(found):
+                if of_copy and fault.oracle not in broken_as_it_is(found):
                     return common | {"seconds": spent} | found
+                print(f"{spent:.0f} s: {found['oracle']}: {found['message']}", file=sys.stderr, flush=True)
                 beside.append(found)
                 fuzzer.known = [*fuzzer.known, fault]
     counts = {name: sum(getattr(one.search, name) for one in fuzzers) for name in ("tried", "declined", "given_up")}
@@ -165,7 +167,8 @@ def row(name: str, found: Mapping[str, Any]) -> str:
     beside = f"; beside: {'; '.join(named)}" if named else ""
     if "oracle" not in found:
         counts = f"{found['tried']} scenes, {found['declined']} declined ({found['given_up']} given up)"
-        return f"{name:34}nothing   {found['seconds']:6.0f} s, {counts}{beside}"
+        what = f"{len(named)} beside" if named else "nothing"
+        return f"{name:34}{what:9} {found['seconds']:6.0f} s, {counts}{beside}"
     bodies = "1 body" if found["bodies"] == 1 else f"{found['bodies']} bodies"
     engine, law = (
         found["engine"].replace("validation.tools.fuzzing.scattered.", ""),
@@ -214,7 +217,7 @@ def main() -> int:
             found = searched(copied(Path(folder)), given.true_minutes, given.seed, "--as-it-is")
         results = {"as it is": found}
         print(row("as it is", found))
-        wrong = "oracle" in found or "error" in found
+        wrong = "error" in found or bool(found["beside"])
     else:
         faults = [one for one in FAULTS if given.only in f"{one.name} {one.file}"]
         if given.plant:
