@@ -95,6 +95,13 @@ def test_recorded_motions_are_met_event_for_event() -> None:
     assert "60 of 60 hit in 8 files" in done.stdout
 
 
+def test_the_error_falls_with_the_tolerance() -> None:
+    """With an order of 0.8 to 1.2 over six decades, with and without contact."""
+    script = ROOT / "ci" / "benchmarks" / "space_convergence.py"
+    done = subprocess.run([sys.executable, "-P", script], capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(("friction", "slides"), [(0.3, True), (0.6, False)])
 def test_a_block_on_an_incline_slides_if_its_angle_is_above_that_of_friction(friction: float, slides: bool) -> None:
     angle = 0.45
