@@ -5,11 +5,12 @@ Each stands between two comments, `<!-- table NAME -->` and `<!-- end -->`.
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ci.benchmarks.format_features import FEATURES
+from ci.benchmarks.format_features import FEATURES, PLANAR
 from scenarios.catalogue import FAMILIES
 from scenarios.scenario import token_of
 from validation.metrics import METRICS
@@ -83,12 +84,12 @@ def pymunk_versions() -> list[tuple[str, ...]]:
     return rows
 
 
-def format_features() -> list[tuple[str, ...]]:
+def format_features(features: Mapping[str, str] = FEATURES) -> list[tuple[str, ...]]:
     """What scenes of format 2 have, on every engine, as `ci/benchmarks/format_features.py` has measured it."""
     found = json.loads((DATA / "format_features.json").read_text(encoding="utf-8"))
-    engines = list(next(iter(found.values())))
+    engines = list(found[next(iter(features.values()))])
     rows = [("", "scene", *engines)]
-    for what, scene in FEATURES.items():
+    for what, scene in features.items():
         cells = (found[scene][engine] for engine in engines)
         shown = ("declined" if isinstance(cell, str) else ", ".join(f"{error:.1e}" for error in cell) for cell in cells)
         rows.append((what, f"`{scene}`", *shown))
@@ -115,6 +116,7 @@ TABLES: dict[str, Callable[[], list[tuple[str, ...]]]] = {
     "changed_by": changed_by,
     "pymunk_versions": pymunk_versions,
     "format_features": format_features,
+    "planar_features": partial(format_features, PLANAR),
 }
 
 

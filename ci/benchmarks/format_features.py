@@ -16,6 +16,7 @@ from typing import Any
 
 DATA = Path(__file__).parent / "data/format_features.json"
 ENGINES = ("reference", "mujoco", "pybullet", "dart", "rapier", "physx")
+IN_PLANE = ("reference", "pymunk", "box2d", "mujoco", "pybullet", "dart", "rapier", "physx")
 STEPS = ("1/240", "1/960")
 FEATURES = {
     "several shapes a body, moved to its centre of mass": "hammer-swing:space=spatial",
@@ -38,29 +39,43 @@ FEATURES = {
     "given motion, by knots": "moving-plate:moved=cart,space=spatial",
     "given motion, turning": "turning-plate:space=spatial",
 }
+PLANAR = {
+    "several shapes a body, moved to its centre of mass": "hammer-swing",
+    "contact margin": "stand-off",
+    "given motion, at one speed": "moving-plate",
+    "given motion, ever faster": "moving-plate:moved=set-off",
+    "given motion, to and fro": "moving-plate:moved=shaken",
+    "given motion, by knots": "moving-plate:moved=cart",
+    "given motion, turning": "turning-plate",
+}
+"""Of format 2 in the plane"""
 SAME = 2.0  # a factor: other processors and releases of engines end elsewhere by that much, and not further
 
 
 def measured() -> dict[str, dict[str, Any]]:
     """Of each scenario and engine: an error for each step, or why not."""
+    return _measured([*FEATURES.values()], ENGINES) | _measured([*PLANAR.values()], IN_PLANE)
+
+
+def _measured(words: list[str], engines: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for step in STEPS:
         with tempfile.TemporaryDirectory() as folder:
             command = [
                 str(Path(sys.executable).with_name("upright")),
                 "run",
-                *FEATURES.values(),
+                *words,
                 "--json",
                 "--dt",
                 step,
             ]
-            command += ["--db", f"{folder}/runs.db", *(part for engine in ENGINES for part in ("--engine", engine))]
+            command += ["--db", f"{folder}/runs.db", *(part for engine in engines for part in ("--engine", engine))]
             done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
         if not done.stdout:
             raise SystemExit(done.stderr.strip().splitlines()[-1])
         for line in done.stdout.splitlines():
             case = json.loads(line)
-            cells = found.setdefault(_scene_of(case), {})
+            cells = found.setdefault(_scene_of(case, words), {})
             if case["outcome"] == "declined":
                 cells[case["engine"]] = case["reason"]
             elif case["outcome"] == "completed":
@@ -70,10 +85,10 @@ def measured() -> dict[str, dict[str, Any]]:
     return found
 
 
-def _scene_of(case: dict[str, Any]) -> str:
-    """Which of FEATURES: their parameters are among those of the case, and no other of that name fits better."""
+def _scene_of(case: dict[str, Any], words: list[str]) -> str:
+    """Which of the words: its parameters are among those of the case, and no other of that name fits better."""
     fitting = []
-    for word in FEATURES.values():
+    for word in words:
         name, _, rest = word.partition(":")
         given = dict(item.split("=") for item in rest.split(",") if item)
         if name == case["scenario"] and all(case["parameters"].get(key) == value for key, value in given.items()):

@@ -14,6 +14,7 @@ import numpy as np
 
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.least_squares import solve_least
+from reference_engine.elementary_kernels import cosine_and_sine
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.features import measure, position_of, rotate_bodies, spin_of, velocity_at
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, set_three, three, times
@@ -47,6 +48,20 @@ def fall(run, y):
             torque = cross(by_inertia(R, model.inertia[i], w), w)
             set_three(work.free_rate[i], 0, three(model.gravity, 0))
             set_three(work.free_rate[i], 3, by_inertia(R, model.inverse_inertia[i], torque))
+        elif model.given[i, col.MOVES] > 0.0:
+            set_three(work.free_rate[i], 0, given_acceleration(model, i, run.clock[col.NOW]))
+
+
+@kernel
+def given_acceleration(model, i, time):
+    """Of a body of given motion: a - w^2 A sin(w t + phi), and what its knots add."""
+    row = model.given[i]
+    _, sine = cosine_and_sine(row[col.RATE] * time + row[col.PHASE])
+    found = along(three(row, col.STEADY), -sine, three(row, col.SWING))
+    for k in range(model.knot.shape[0]):
+        if model.knot[k, 1] == i and model.knot[k, 0] <= time:
+            found = plus(found, three(model.knot[k], 2))
+    return found
 
 
 @kernel
@@ -214,6 +229,7 @@ def write_system(run, y, what, island):
 @kernel
 def rate(run, time, y, out):
     """Of the state, with the forces of the active contacts, which are left in work.force."""
+    run.clock[col.NOW] = min(time, run.clock[col.BEFORE_JUMP])
     survey_active(run, y)
     for i in range(run.model.inverse_mass.shape[0]):
         write_rates(run, y, i, out)
@@ -255,16 +271,29 @@ def turn_young_slips(run, y, island, out):
             least = max(model.inverse_inertia[i, 0], model.inverse_inertia[i, 1], model.inverse_inertia[i, 2])
             yields += model.inverse_mass[i] + dot(r, r) * least
         a = along(a, -dot(a, n), n)
-        force = three(work.force[k], 0)
-        friction = along(force, -dot(force, n), n)
         old = three(active.slip[k], 0)
-        wanted = along(a, 0.6 * yields * length(friction), old)
+        wanted = along(a, 0.6 * yields * friction_beside(run, k, island), old)
         size = length(wanted)
         if size > 0.0:
             following = over(wanted, size)
             most = max(most, length(minus(following, old)))
             set_three(active.slip[k], 0, following)
     return most
+
+
+@kernel
+def friction_beside(run, k, island):
+    """N, of contact k and all others of the same two bodies, which turn together: what turns has all of it."""
+    model, work, active, total = run.model, run.work, run.active, 0.0
+    own = model.candidate[active.candidate[k]]
+    for other in range(active.first[island], active.first[island + 1]):
+        ids = model.candidate[active.candidate[other]]
+        if ids[col.KIND] == col.JOINT or min(own[col.FIRST], own[col.SECOND]) != min(ids[col.FIRST], ids[col.SECOND]):
+            continue
+        if max(own[col.FIRST], own[col.SECOND]) == max(ids[col.FIRST], ids[col.SECOND]):
+            force, n = three(work.force[other], 0), three(work.row[other], col.N)
+            total += length(along(force, -dot(force, n), n))
+    return total
 
 
 @kernel
@@ -351,7 +380,7 @@ def shift(run, m, candidate, x, y):
 @entry
 def rate_entry(run, y, out):
     """`rate` at a state that is not one of the work's."""
-    rate(run, 0.0, y, out)
+    rate(run, run.clock[col.START], y, out)
 
 
 @entry

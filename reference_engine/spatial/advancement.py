@@ -59,7 +59,8 @@ def integrate(run, longest, first):
     A length of -1: there is none.
     """
     work, model = run.work, run.model
-    rate(run, 0.0, run.y, work.stages[0])
+    start = run.clock[col.START]
+    rate(run, start, run.y, work.stages[0])
     direct_slips(run)
     longest = min(longest, time_to_stops(run, run.y, work.stages[0]))
     for k in range(run.active.count[0]):
@@ -68,9 +69,9 @@ def integrate(run, longest, first):
             longest = min(longest, MOST_TURN * turns)
     h = min(first, longest)
     while h > SHORTEST:
-        error = attempt(run, work, model.free, 0.0, run.y, h, work.end)
+        error = attempt(run, work, model.free, start, run.y, h, work.end)
         if error <= 1.0:
-            complete(run, work, model.free, 0.0, run.y, h, work.end)
+            complete(run, work, model.free, start, run.y, h, work.end)
             return h, max(first, h * dop853.next_factor(error)) if h == longest else h * dop853.next_factor(error)
         h *= min(0.9, dop853.next_factor(error)) if np.isfinite(error) else 0.1
     return -1.0, first
@@ -80,10 +81,11 @@ def integrate(run, longest, first):
 def step_of(run, h):
     """A step of just this length; its end is in work.end. Returns its error, in tolerances."""
     work, model = run.work, run.model
-    rate(run, 0.0, run.y, work.stages[0])
+    start = run.clock[col.START]
+    rate(run, start, run.y, work.stages[0])
     direct_slips(run)
-    error = attempt(run, work, model.free, 0.0, run.y, h, work.end)
-    complete(run, work, model.free, 0.0, run.y, h, work.end)
+    error = attempt(run, work, model.free, start, run.y, h, work.end)
+    complete(run, work, model.free, start, run.y, h, work.end)
     return error
 
 
@@ -173,7 +175,7 @@ def state_of_pair(run, p, time, h):
     model, work = run.model, run.work
     for end in range(2):
         i = model.pair[p, end]
-        if model.inverse_mass[i] > 0.0:
+        if model.inverse_mass[i] > 0.0 or model.given[i, col.MOVES] > 0.0:
             for c in range(col.BODY * i, col.BODY * i + col.BODY):
                 work.state[c] = dop853.dense_value(run.y, work.dense, time / h, c)
         else:

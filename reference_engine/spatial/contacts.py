@@ -46,6 +46,7 @@ STILL = 1e-9  # of the largest acceleration: by which forces are sought that mis
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
 SWEEPS, MANY_SWEEPS = 5000, 200_000
 CONVERGED = 1e-14  # of the largest acceleration
+SPENT = 1e-6  # of what friction may be: by no less is it within its cone where it sticks on
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
 FLAT = 1e-9  # rad, of a rim to a plane: it lies on it
@@ -73,6 +74,7 @@ class BodiesInContact:
         self._fallen: dict[int, tuple[bool, bool]] = {}
         self._idle: set[int] = set()  # contacts without force
         self._closing = -1
+        self.quickest = float(np.abs(model.given[:, col.RATE]).max())  # rad/s, of given swings
         self.run = self._run_of(size, 16)
 
     def _run_of(self, size: float, space: int) -> Run:
@@ -91,7 +93,7 @@ class BodiesInContact:
             row[:] = self.y
         run = Run(
             model=self.model, active=active, work=work, y=self.y.copy(), tolerance=np.array([self.settings.tolerance]),
-            scale=np.array([size, 0.0]),
+            scale=np.array([size, 0.0]), clock=np.array([self.time, self.time, math.inf]),
         )  # fmt: skip
         return run
 
@@ -123,6 +125,7 @@ class BodiesInContact:
 
     def _settled(self, time: float) -> Segment:
         """Impulses where some approach, then what carries force and how, from here on."""
+        self.run.clock[:] = time, time, math.inf
         bodies = self.y.reshape(-1, int(col.BODY))
         finite = np.where(np.isfinite(self.model.radius), self.model.radius, 0.0)
         speed = np.sqrt(np.einsum("bi,bi->b", bodies[:, col.V : col.W], bodies[:, col.V : col.W]))
@@ -391,7 +394,7 @@ class BodiesInContact:
             if not any_force or self._fallen.get(k, (k in self._idle,))[0]
         ]  # fmt: skip
         for without in (spared, []):
-            active = self._chosen(frames, force, slides, before, without)
+            active = self._chosen(frames, force, slides, without)
             young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
             self._activate(active, young)
             self._drop_pulling()
@@ -441,9 +444,7 @@ class BodiesInContact:
         reason = f"pressing harder makes a sliding contact go in faster ({p:.3g} 1/kg); no impulse is tried"
         raise UnresolvedContact(reason, time=time, bodies=(a, b), gap=0.0)
 
-    def _chosen(
-        self, frames: Frames, force: Array, slides: Array, before: dict[int, int], spared: list[int]
-    ) -> list[tuple[int, int, Array]]:
+    def _chosen(self, frames: Frames, force: Array, slides: Array, spared: list[int]) -> list[tuple[int, int, Array]]:
         """Candidate, mode, and the direction in which it slides or begins to; of contacts that carry force, or may."""
         a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
         largest, scale = float(np.abs(force).max(initial=0.0)), float(np.abs(frames.b).max(initial=0.0))
@@ -459,21 +460,24 @@ class BodiesInContact:
                     way = slides[k]
                 elif norm(a[k, 1:]) > OFF * scale:
                     way = a[k, 1:] / norm(a[k, 1:])
-                elif (
-                    slips and before.get(candidate) == col.STICK and force[k, 1:].any()
-                ):  # its cone is spent, and it was on its way out
+                elif slips and self._is_spent(candidate, force[k]):
                     way = -force[k, 1:] / norm(force[k, 1:])
                 else:
                     mode = col.STICK
             active.append((candidate, int(mode), mul(frames.Q[k, 1:].T, way)))
         return active
 
+    def _is_spent(self, candidate: int, force: Array) -> bool:
+        """Whether friction has all that its cone allows: it was on its way out. Else others take some of it over."""
+        across = norm(force[1:])
+        return across > 0.0 and across >= (1.0 - SPENT) * float(self.model.value[candidate, col.FRICTION]) * force[0]
+
     def _activate(self, chosen: list[tuple[int, int, Array]], young: set[int]) -> None:
         space = len(chosen) + len(self.joints)
         if space > len(self.run.active.candidate):
-            scale = self.run.scale.copy()
+            scale, clock = self.run.scale.copy(), self.run.clock.copy()
             self.run = self._run_of(float(scale[0]), 2 * space)
-            self.run.scale[:] = scale
+            self.run.scale[:], self.run.clock[:] = scale, clock
         active, every = self.run.active, [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
         islands = self._islands([candidate for candidate, _, _ in every])
         active.count[:] = space, len(islands)

@@ -32,6 +32,9 @@ C1, C2, U, FREE, ROW = (np.int64(k) for k in (21, 24, 27, 30, 33))
 
 OPEN, STICK, SLIP = (np.int64(k) for k in range(3))  # modes of a contact: without force, without slip, sliding
 SPEED, SPIN, ACCELERATION, SPIN_RATE, BOUNDS = range(5)  # columns of Work.bound
+START, NOW, BEFORE_JUMP, CLOCK = range(4)  # columns of Run.clock
+MOVES, SWING, RATE, PHASE, STEADY, GIVEN = (np.int64(k) for k in (0, 1, 4, 5, 6, 9))  # columns of Model.given
+"""1 where the motion of a body is given; w^2 A, m/s^2; w, rad/s; phi, rad; the steady part of its acceleration."""
 
 
 class Model(Structure):
@@ -45,6 +48,8 @@ class Model(Structure):
     inverse_inertia: Array = of_shape("B + 1", 3)  # 0 of what is fixed
     radius: Array = of_shape("B + 1")  # m, of the furthest point from the centre of mass; infinite of half-spaces
     gravity: Array = of_shape(3)  # m/s^2
+    given: Array = of_shape("B + 1", int(GIVEN))
+    knot: Array = of_shape("T", 5)  # time, s; body; acceleration that is added from then on, m/s^2; ascending
     free: Indices = of_shape("free")  # components of the state that change
     vertex: Array = of_shape("V", 3)  # m
     edge: Indices = of_shape("E", 2)  # its vertices
@@ -105,3 +110,4 @@ class Run(Structure):
     y: Array = of_shape("n")
     tolerance: Array = of_shape(1)
     scale: Array = of_shape(2)  # m, the size of the bodies; m/s, a slip that is none
+    clock: Array = of_shape(CLOCK)  # s: of y; of the state that is looked at; the last before given motions jump

@@ -26,6 +26,8 @@ CROWDED = 1e-6  # s, no less for so MANY steps and events
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
 AGAIN = 4  # times that a step to an event is made anew
+KNOT = 1e-14  # s, times 1 + the time: so near a knot of a given motion it is met
+PLANNED_TURN = 1.0  # rad in a step, of a given swing: no error shows how quickly forces change on what sticks
 
 
 def simulate_spatial(world: SpatialWorld, times: ArrayLike, settings: LocatedSettings | None = None) -> SpatialMotion:
@@ -73,9 +75,13 @@ class _InSpace(BodiesInContact):
         self._refuse_crowds(self.time)
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
-        longest = self.end - start
+        knot = self._next_knot(start)
+        run.clock[:] = start, start, knot - KNOT * max(1.0, abs(knot)) if knot < math.inf else math.inf
+        longest = min(self.end, knot) - start
         if longest <= 0.0:
             return Segment(math.nextafter(start, math.inf), lambda _: before)
+        if self.quickest > 0.0:
+            longest = min(longest, PLANNED_TURN / self.quickest)
         h, self.step_length = integrate(run, longest, self.step_length)
         if h < 0.0:
             self._refuse_step(start)
@@ -105,7 +111,8 @@ class _InSpace(BodiesInContact):
         after = run.work.end.copy()
         project_entry(run, after)
         self.steps += 1
-        end = start + h
+        jumps = start + h >= knot - KNOT * max(1.0, abs(knot)) and event == math.inf
+        end = knot if jumps else start + h
         self._ahead = end, after
         self._fallen = {}
         if guard == 1:  # of what falls in less time than there is, which guard it was shows a little later
@@ -116,7 +123,7 @@ class _InSpace(BodiesInContact):
         def at(time: float) -> Array:
             return after if time >= end else dense(time)
 
-        ends = event < math.inf or self._left_contact(after) or self._lies_flat(after)
+        ends = event < math.inf or jumps or self._left_contact(after) or self._lies_flat(after)
         return Segment(end, at, event=end if ends else None)
 
     def resolve(self, time: float, state: Any) -> Segment:
@@ -139,6 +146,11 @@ class _InSpace(BodiesInContact):
                 del self.samples[sampled:], self.pressing[pressed:]
         return segment
 
+    def _next_knot(self, time: float) -> float:
+        """s, of the given motions; one that is barely ahead has been met."""
+        later = self.model.knot[self.model.knot[:, 0] > time + KNOT * max(1.0, abs(time)), 0]
+        return float(later[0]) if len(later) else math.inf
+
     def _refuse_step(self, time: float) -> None:
         """No step is short enough: raises EndlessEventsError where forces grow without limit, as where slip jams."""
         run = self.run
@@ -159,6 +171,7 @@ class _InSpace(BodiesInContact):
     def sample(self, time: float, state: Any) -> None:
         """With what presses there."""
         count = int(self.run.active.count[0])
+        self.run.clock[col.START] = time
         if count:
             rate_entry(self.run, np.ascontiguousarray(state), np.zeros_like(self.y))
             ids = self.model.candidate[self.run.active.candidate[:count]]
@@ -204,6 +217,7 @@ class _InSpace(BodiesInContact):
         outside = np.minimum(run.work.row[:count, col.INSIDE] / size, 0.0)
 
         def guards(time: float, y: Array) -> Array:
+            run.clock[col.START] = time
             rate_entry(run, y, out)
             row, given = run.work.row[:count], run.work.force[:count]
             normal = np.einsum("ki,ki->k", row[:, col.N : col.RATE_P1], given)
@@ -236,6 +250,7 @@ class _InSpace(BodiesInContact):
         """The step anew, up to its event; of a closing its last part by Newton's method. To just before a guard's fall
         where the law of friction is not smooth up to there: at the end of a slip its direction is round-off."""
         run, h = self.run, length
+        run.clock[col.START] = self.time
         for _ in range(AGAIN):
             error = step_of(run, h)
             if candidate < 0:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -52,6 +52,21 @@ Shape = Simple | Compound | HalfSpace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GivenMotion:
+    """How the velocity of a fixed body changes by a plan: by a + knots' slope + d/dt of A w cos(w t + phi).
+
+    Its velocity and spin are those at the start; the spin stays, in world axes.
+    """
+
+    acceleration: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m/s^2
+    amplitude: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m
+    frequency: float = 0.0  # rad/s
+    phase: float = 0.0  # rad
+    knots: tuple[tuple[float, float, float, float], ...] = ()
+    """Time, s, and the acceleration from then on up to the next, m/s^2, beside the others"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpatialBody:
     """A rigid body; its frame has the centre of mass as origin, and principal axes."""
 
@@ -63,6 +78,7 @@ class SpatialBody:
     velocity: ArrayLike = (0.0, 0.0, 0.0)  # (3,) m/s
     spin: ArrayLike = (0.0, 0.0, 0.0)  # (3,) rad/s, world axes
     name: str = ""
+    motion: GivenMotion | None = None  # of a fixed body
 
     @property
     def fixed(self) -> bool:
@@ -124,6 +140,8 @@ def _check_body(where: str, body: SpatialBody) -> None:
         found = _vector(f"{where}.{name}", getattr(body, name), size)
         if name == "orientation" and abs(norm(found) - 1.0) > UNIT:
             raise SpatialWorldError(f"{where}.orientation: its length is {norm(found):.9g}; 1")
+    if body.motion is not None:
+        _check_motion(f"{where}.motion", body)
     if body.fixed:
         return
     if isinstance(body.shape, HalfSpace):
@@ -133,6 +151,24 @@ def _check_body(where: str, body: SpatialBody) -> None:
     inertia = _vector(f"{where}.inertia", body.inertia, 3)
     if not (inertia > 0.0).all():
         raise SpatialWorldError(f"{where}.inertia: {inertia.tolist()}; three positive numbers")
+
+
+def _check_motion(where: str, body: SpatialBody) -> None:
+    given = body.motion
+    assert given is not None
+    if not body.fixed:
+        raise SpatialWorldError(f"{where}: of a body with a mass of {body.mass:g} kg; give none")
+    if isinstance(body.shape, HalfSpace):
+        raise SpatialWorldError(f"{where}: of a half-space; it stays where it is")
+    _vector(f"{where}.acceleration", given.acceleration, 3)
+    _vector(f"{where}.amplitude", given.amplitude, 3)
+    for knot in given.knots:
+        _vector(f"{where}.knots", knot, 4)
+    times = [knot[0] for knot in given.knots]
+    if any(later <= time for time, later in pairwise(times)):
+        raise SpatialWorldError(f"{where}.knots: times {times[:20]}; each after the one before")
+    if not (math.isfinite(given.frequency) and math.isfinite(given.phase)):
+        raise SpatialWorldError(f"{where}: frequency {given.frequency!r}, phase {given.phase!r}; finite numbers")
 
 
 # --- features ----------------------------------------------------------------------------------------------
@@ -345,7 +381,9 @@ def model_of(world: SpatialWorld) -> Model:
     inertia = np.array(
         [(0.0,) * 3 if body.fixed else tuple(np.asarray(body.inertia)) for body in bodies] + [(0.0,) * 3]
     )
-    free = [np.arange(col.BODY) + col.BODY * i for i, body in enumerate(bodies) if not body.fixed]
+    moves = [i for i, body in enumerate(bodies) if not body.fixed or body.motion is not None]
+    free = [np.arange(col.BODY) + col.BODY * i for i in moves]
+    given, knot = _given(world)
     loop_first = np.cumsum([0, *map(len, features.loops)])
     way_first, way = _ways(features)
     return Model(
@@ -354,6 +392,8 @@ def model_of(world: SpatialWorld) -> Model:
         inverse_inertia=np.where(inertia > 0.0, 1.0 / np.where(inertia > 0.0, inertia, 1.0), 0.0),
         radius=np.array(features.radius),
         gravity=np.array(world.gravity, np.float64),
+        given=given,
+        knot=knot,
         free=np.concatenate(free).astype(np.int64) if free else np.zeros(0, np.int64),
         vertex=np.array(features.vertex).reshape(-1, 3),
         edge=np.array(features.edge, np.int64).reshape(-1, 2),
@@ -371,6 +411,22 @@ def model_of(world: SpatialWorld) -> Model:
     )
 
 
+def _given(world: SpatialWorld) -> tuple[Array, Array]:
+    """Of `Model.given` and `Model.knot`."""
+    given, knots = np.zeros((len(world.bodies) + 1, int(col.GIVEN))), list[Array]()
+    for i, body in enumerate(world.bodies):
+        if (motion := body.motion) is None:
+            continue
+        row, w, before = given[i], float(motion.frequency), np.zeros(3)
+        row[col.MOVES], row[col.RATE], row[col.PHASE] = 1.0, w, motion.phase
+        row[col.SWING : col.RATE] = w * w * np.array(motion.amplitude, np.float64)
+        row[col.STEADY :] = motion.acceleration
+        for time, *slope in motion.knots:
+            knots.append(np.array([time, i, *(np.array(slope) - before)]))
+            before = np.array(slope)
+    return given, np.array(sorted(knots, key=lambda one: (one[0], one[1]))).reshape(-1, 5)
+
+
 def start_of(world: SpatialWorld) -> Array:
     """The state of the world as it is given, flat."""
     y = np.zeros((len(world.bodies) + 1, int(col.BODY)))
@@ -378,6 +434,6 @@ def start_of(world: SpatialWorld) -> Array:
     for row, body in zip(y, world.bodies):
         q = np.array(body.orientation, np.float64)
         row[:3], row[col.Q : col.V] = body.position, q / norm(q)
-        if not body.fixed:
+        if not body.fixed or body.motion is not None:
             row[col.V : col.W], row[col.W :] = body.velocity, body.spin
     return y.ravel()

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from pytest import approx
 
+from scenarios.boundaries import HalfSpace
 from scenarios.catalogue import scenario_of
-from scenarios.given_motion import given_state
-from scenarios.scene import HalfPlane, PlanarBody, PlanarGivenMotion, PlanarScene, Revolute
+from scenarios.given_motion import PlanarGivenMotion, SpatialGivenMotion, given_state
+from scenarios.scene import HalfPlane, PlanarBody, PlanarScene, Revolute, SpatialBody, SpatialScene
+from scenarios.shapes import Box, Disc, Ellipsoid, Sphere
 from tests.validation.engines.planar_scenes import DT, G, ball, box, rectangle, simulated
 from validation.engines import OURS
 from validation.engines.engine import resolve_settings
@@ -79,8 +81,42 @@ def test_the_reference_takes_what_is_steady_to_round_off(moved: str, space: str)
 
 
 @pytest.mark.parametrize("moved", ["shaken", "cart"])
-def test_in_the_plane_it_takes_swings_and_knots_within_its_tolerance(moved: str) -> None:
-    assert_exact(moved, "planar", 5e-12)
+@pytest.mark.parametrize("space", ["planar", "spatial"])
+def test_it_takes_swings_and_knots_within_its_tolerance(moved: str, space: str) -> None:
+    assert_exact(moved, space, 5e-12)
+
+
+@pytest.mark.parametrize("space", ["planar", "spatial"])
+def test_it_takes_turns_within_its_tolerance(space: str) -> None:
+    scenario, motion = motion_by("reference", f"turning-plate:space={space}")
+    exact = scenario.truth.pose(motion.time)
+    assert motion.position == approx(exact[..., : motion.position.shape[2]], abs=1e-11)
+
+
+def test_in_space_it_moves_as_in_the_plane_between_a_swinging_plate_and_a_fixed_floor() -> None:
+    """A ball on a swinging, turning shelf; in the plane nothing else may be fixed, in space a floor far below is."""
+    flat = PlanarGivenMotion(amplitude=(0.1, 0.05), frequency=6.0, phase=0.3, spin=-0.4, acceleration=(0.2, 0.0))
+    deep = SpatialGivenMotion(
+        amplitude=(0.1, 0.0, 0.05), frequency=6.0, phase=0.3, spin=(0.0, 0.4, 0.0), acceleration=(0.2, 0.0, 0.0)
+    )
+    shelf = PlanarBody(name="shelf", shape=rectangle(1.0, 0.2), fixed=True, position=(0.0, -0.1), motion=flat)
+    thrown = PlanarBody(name="ball", shape=Disc(radius=0.1), mass=2.0, inertia=0.008, position=(0.1, 0.1))
+    planar = PlanarScene(bodies=(thrown, shelf), duration=0.9)
+    box_ = SpatialBody(
+        name="shelf", shape=Box(size=(1.0, 1.0, 0.2)), fixed=True, position=(0.0, 0.0, -0.1), motion=deep
+    )
+    ball_ = SpatialBody(name="ball", shape=Sphere(radius=0.1), mass=2.0, position=(0.1, 0.0, 0.1))
+    floor = HalfSpace(name="floor", point=(0.0, 0.0, -9.0))
+    spatial = SpatialScene(bodies=(ball_, box_), boundaries=(floor,), duration=0.9)
+    reference = engine_of("reference")
+    ours, theirs = simulated(reference, spatial), simulated(reference, planar)
+    assert ours.impacts.impulse[0, 2] == approx(-theirs.impacts.impulse[0, 1], rel=1e-12)  # the plate comes up
+    own, other = (np.flatnonzero(motion.time > 0.0) for motion in (ours, theirs))
+    assert ours.time[own] == approx(theirs.time[other])
+    assert ours.position[own, 0][:, (0, 2)] == approx(theirs.pose[other, 0, :2], abs=1e-9)
+    assert np.abs(ours.position[:, 0, 1]).max() < 1e-12
+    assert ours.spin[own, 0, 1] == approx(-theirs.twist[other, 0, 2], abs=1e-7)
+    assert ours.contacts is not None and len(ours.contacts.sample) > 20
 
 
 def assert_exact(moved: str, space: str, within: float = 1e-13) -> None:
@@ -130,7 +166,8 @@ def test_the_reference_takes_all_of_a_motion_at_once_as_seen_from_the_world() ->
 def test_what_it_has_no_method_for_it_declines_in_words() -> None:
     reference = engine_of("reference")
     shaken = scenario_of("moving-plate:moved=shaken,space=spatial").scene
-    assert "in space" in str(reference.declines(shaken)) and "where it is steady" in str(reference.declines(shaken))
+    egg = shaken.bodies[0].model_copy(update={"shape": Ellipsoid(semi_axes=(0.2, 0.2, 0.1))})
+    assert "ellipsoid" in str(reference.declines(shaken.model_copy(update={"bodies": (egg, shaken.bodies[1])})))
     belt = scenario_of("moving-plate").scene
     ground = HalfPlane(name="ground", point=(0.0, -5.0))
     assert "nothing else is fixed" in str(reference.declines(belt.model_copy(update={"boundaries": (ground,)})))

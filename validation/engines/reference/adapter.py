@@ -102,6 +102,10 @@ MOST_BODIES = 300  # with 0.5 GiB; its matrices are dense, four places for each 
 MOST_SPHERES = 12  # that move by located events; more are a heap, and go by time steps
 TOO_MANY = "the reference engine takes scenes of up to {} bodies and boundaries; this one has {}"
 SEVERAL_SHAPES = "in the plane the reference engine has one shape a body, but in flights; {!r} has several"
+TURNS_IN_SPACE = (
+    "in space the reference engine has given motion that swings, turns or has knots among boxes, hulls, balls, "
+    "capsules and compounds of these"
+)
 FAIR: dict[str, Value] = {"impact_law": "poisson"}
 EXACT = unchanged_when(
     "turned",
@@ -152,10 +156,7 @@ class Reference:
         if reason := not_taken(self, scene):
             return reason
         if given_bodies(scene):
-            why = carried.fault(scene)
-            if why is None and flies(scene) and not carried.is_steady(scene):
-                why = "the reference engine has this law of impact with given motion where it is steady"
-            return why or self.declines(carried.with_its_body_fixed(scene))
+            return None if moves_itself(scene) else self._declines_carried(scene)
         if (module := module_for(scene)) is not None:
             return module.declines(scene)
         assert isinstance(scene, PlanarScene)
@@ -174,6 +175,15 @@ class Reference:
             pass  # no reason not to try: `simulate` says what is wrong
         return None
 
+    def _declines_carried(self, scene: Scene) -> str | None:
+        """Of a scene with given motion that is simulated in axes that go with the body."""
+        if isinstance(scene, SpatialScene) and not (len(given_bodies(scene)) == 1 and carried.is_steady(scene)):
+            return reference_located.declines(scene) or TURNS_IN_SPACE
+        why = carried.fault(scene)
+        if why is None and flies(scene) and not carried.is_steady(scene):
+            why = "the reference engine has this law of impact with given motion where it is steady"
+        return why or self.declines(carried.with_its_body_fixed(scene))
+
     def warm_up(self) -> None:
         warm_up_plane()
         reference_ellipsoids.warm_up()
@@ -181,6 +191,8 @@ class Reference:
 
     def simulate(self, scene: Scene, dt: float, settings: Settings) -> Trajectory:
         """Raises UnresolvedContact, UnresolvedStepError, JointError, CompliantError or ContactForceError, with why."""
+        if given_bodies(scene) and moves_itself(scene):
+            return reference_located.simulate(scene, dt, settings)
         if given_bodies(scene):
             still = carried.with_its_body_fixed(scene)
             if carried.is_steady(scene):
@@ -205,6 +217,13 @@ class Reference:
         with one_call(scene, dt):
             motion = library.simulate_at(world, regular_sample_times(scene, dt), own)
         return trajectory_of(motion, scene, dt)
+
+
+def moves_itself(scene: Scene) -> bool:
+    """Whether a scene with given motion goes to the engine that moves such bodies itself."""
+    if not isinstance(scene, SpatialScene) or scene.contact.compliant or (colliding_pairs(scene) and by_steps(scene)):
+        return False
+    return reference_located.declines(scene) is None
 
 
 def flies(scene: Scene) -> bool:

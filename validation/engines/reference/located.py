@@ -11,10 +11,11 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.geometry import spatial_shapes as solid
 from reference_engine.rotation import matrices
-from reference_engine.spatial.world import Compound, Piece, Shape, Simple
+from reference_engine.spatial.world import Compound, GivenMotion, Piece, Shape, Simple
 from scenarios import shapes
 from scenarios.boundaries import HalfSpace
 from scenarios.forces import has_applied_forces
+from scenarios.given_motion import SpatialGivenMotion
 from scenarios.joints import AnyJoint
 from scenarios.scene import Ball, Hinge, Scene, SpatialScene, colliding_pairs, inertias, spatial_start
 from validation.engines.engine import DeclinedError, Settings
@@ -77,6 +78,7 @@ def world_of(scene: SpatialScene) -> SpatialWorld:
             velocity=velocity[i],
             spin=spin[i],
             name=body.name,
+            motion=None if body.motion is None else given_motion(body.motion),
         )
         for i, body in enumerate(scene.bodies)
     ]
@@ -85,6 +87,18 @@ def world_of(scene: SpatialScene) -> SpatialWorld:
         bodies.append(library.SpatialBody(shape=solid.HalfSpace(boundary.point, boundary.normal), name=boundary.name))
     joints = tuple(one for joint in scene.joints for one in points_of(scene, joint))
     return SpatialWorld(bodies=tuple(bodies), joints=joints, gravity=scene.gravity, pairs=pairs)
+
+
+def given_motion(motion: SpatialGivenMotion) -> GivenMotion:
+    times = np.array([knot[0] for knot in motion.knots])
+    slopes = SpatialGivenMotion(knots=motion.knots).acceleration_at(times).tolist() if motion.knots else []
+    return GivenMotion(
+        acceleration=motion.acceleration,
+        amplitude=motion.amplitude,
+        frequency=motion.frequency,
+        phase=motion.phase,
+        knots=tuple((time, x, y, z) for time, (x, y, z) in zip(times.tolist(), slopes)),
+    )
 
 
 def points_of(scene: SpatialScene, joint: AnyJoint) -> Iterator[BallJoint]:
