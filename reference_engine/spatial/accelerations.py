@@ -49,7 +49,7 @@ def fall(run, y):
             set_three(work.free_rate[i], 0, three(model.gravity, 0))
             set_three(work.free_rate[i], 3, by_inertia(R, model.inverse_inertia[i], torque))
         elif model.given[i, col.MOVES] > 0.0:
-            set_three(work.free_rate[i], 0, given_acceleration(model, i, run.clock[col.NOW]))
+            set_three(work.free_rate[i], 0, given_acceleration(model, i, run.time[col.NOW]))
 
 
 @kernel
@@ -229,7 +229,7 @@ def write_system(run, y, what, island):
 @kernel
 def rate(run, time, y, out):
     """Of the state, with the forces of the active contacts, which are left in work.force."""
-    run.clock[col.NOW] = min(time, run.clock[col.BEFORE_JUMP])
+    run.time[col.NOW] = min(time, run.time[col.BEFORE_JUMP])
     survey_active(run, y)
     for i in range(run.model.inverse_mass.shape[0]):
         write_rates(run, y, i, out)
@@ -380,7 +380,7 @@ def shift(run, m, candidate, x, y):
 @entry
 def rate_entry(run, y, out):
     """`rate` at a state that is not one of the work's."""
-    rate(run, run.clock[col.START], y, out)
+    rate(run, run.time[col.START], y, out)
 
 
 @entry

@@ -59,7 +59,7 @@ def integrate(run, longest, first):
     A length of -1: there is none.
     """
     work, model = run.work, run.model
-    start = run.clock[col.START]
+    start = run.time[col.START]
     rate(run, start, run.y, work.stages[0])
     direct_slips(run)
     longest = min(longest, time_to_stops(run, run.y, work.stages[0]))
@@ -81,7 +81,7 @@ def integrate(run, longest, first):
 def step_of(run, h):
     """A step of just this length; its end is in work.end. Returns its error, in tolerances."""
     work, model = run.work, run.model
-    start = run.clock[col.START]
+    start = run.time[col.START]
     rate(run, start, run.y, work.stages[0])
     direct_slips(run)
     error = attempt(run, work, model.free, start, run.y, h, work.end)

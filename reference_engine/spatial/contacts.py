@@ -93,7 +93,7 @@ class BodiesInContact:
             row[:] = self.y
         run = Run(
             model=self.model, active=active, work=work, y=self.y.copy(), tolerance=np.array([self.settings.tolerance]),
-            scale=np.array([size, 0.0]), clock=np.array([self.time, self.time, math.inf]),
+            scale=np.array([size, 0.0]), time=np.array([self.time, self.time, math.inf]),
         )  # fmt: skip
         return run
 
@@ -125,7 +125,7 @@ class BodiesInContact:
 
     def _settled(self, time: float) -> Segment:
         """Impulses where some approach, then what carries force and how, from here on."""
-        self.run.clock[:] = time, time, math.inf
+        self.run.time[:] = time, time, math.inf
         bodies = self.y.reshape(-1, int(col.BODY))
         finite = np.where(np.isfinite(self.model.radius), self.model.radius, 0.0)
         speed = np.sqrt(np.einsum("bi,bi->b", bodies[:, col.V : col.W], bodies[:, col.V : col.W]))
@@ -475,9 +475,9 @@ class BodiesInContact:
     def _activate(self, chosen: list[tuple[int, int, Array]], young: set[int]) -> None:
         space = len(chosen) + len(self.joints)
         if space > len(self.run.active.candidate):
-            scale, clock = self.run.scale.copy(), self.run.clock.copy()
+            scale, times = self.run.scale.copy(), self.run.time.copy()
             self.run = self._run_of(float(scale[0]), 2 * space)
-            self.run.scale[:], self.run.clock[:] = scale, clock
+            self.run.scale[:], self.run.time[:] = scale, times
         active, every = self.run.active, [*chosen, *((j, int(col.STICK), np.zeros(3)) for j in self.joints)]
         islands = self._islands([candidate for candidate, _, _ in every])
         active.count[:] = space, len(islands)

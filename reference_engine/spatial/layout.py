@@ -32,7 +32,7 @@ C1, C2, U, FREE, ROW = (np.int64(k) for k in (21, 24, 27, 30, 33))
 
 OPEN, STICK, SLIP = (np.int64(k) for k in range(3))  # modes of a contact: without force, without slip, sliding
 SPEED, SPIN, ACCELERATION, SPIN_RATE, BOUNDS = range(5)  # columns of Work.bound
-START, NOW, BEFORE_JUMP, CLOCK = range(4)  # columns of Run.clock
+START, NOW, BEFORE_JUMP, TIMES = range(4)  # columns of Run.time
 MOVES, SWING, RATE, PHASE, STEADY, GIVEN = (np.int64(k) for k in (0, 1, 4, 5, 6, 9))  # columns of Model.given
 """1 where the motion of a body is given; w^2 A, m/s^2; w, rad/s; phi, rad; the steady part of its acceleration."""
 
@@ -110,4 +110,4 @@ class Run(Structure):
     y: Array = of_shape("n")
     tolerance: Array = of_shape(1)
     scale: Array = of_shape(2)  # m, the size of the bodies; m/s, a slip that is none
-    clock: Array = of_shape(CLOCK)  # s: of y; of the state that is looked at; the last before given motions jump
+    time: Array = of_shape(TIMES)  # s: of y; of the state that is looked at; the last before given motions jump

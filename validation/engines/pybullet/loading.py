@@ -99,6 +99,7 @@ def load(client: int, model: Model, settings: Settings) -> Loaded:
         loaded = Loaded(client=client, bodies=bodies, ground=None, settings=given)
         if sum(len(loaded.links(body)) for body in bodies) > MOST_LINKS:
             raise ModelError(f"it has more than {MOST_LINKS} links; allowed: {MOST_LINKS}")
+        _refuse_untold(loaded)
         _count_corners(loaded, folder)
     loaded.call(pb.setGravity, 0.0, 0.0, given["gravity"])
     ground = None
@@ -129,6 +130,17 @@ def _bodies(client: int, folder: Path, model: Model, given: Settings) -> tuple[i
         text = re.sub(rf"{re.escape(str(folder))}/?", "", words[0])
         found = " ".join(f"{error} {_complaints(text)}".split())[:MOST_CHARACTERS]
         raise ModelError(f"pybullet does not load it: {found}") from None
+
+
+def _refuse_untold(loaded: Loaded) -> None:
+    """pybullet loads bodies of more coordinates than it hands out, and says then that it failed."""
+    for body in loaded.bodies:
+        try:
+            loaded.call(pb.getBasePositionAndOrientation, body)
+        except pb.error:
+            count = len(loaded.links(body)) - 1
+            reason = f"pybullet loads it, but does not say where it is: it has {count} joints"
+            raise ModelError(f"{reason}; pybullet hands out at most 128 coordinates of a body") from None
 
 
 def _complaints(text: str) -> str:
