@@ -15,6 +15,7 @@ import pytest
 
 from reference_engine import (
     BallJoint,
+    GivenMotion,
     LocatedSettings,
     Points,
     SpatialBody,
@@ -409,6 +410,9 @@ def test_the_motion_does_not_change_where_world_and_gravity_are_turned() -> None
     np.testing.assert_allclose(second.position[:, 1], first.position[:, 0] @ R.T, atol=1e-10)
 
 
+FIXED: dict[str, Any] = {"mass": math.inf}
+
+
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -416,6 +420,10 @@ def test_the_motion_does_not_change_where_world_and_gravity_are_turned() -> None
         ({"inertia": (1.0, 0.0, 1.0)}, r"bodies\[0\].inertia"),
         ({"position": (0.0, math.nan, 0.0)}, r"bodies\[0\].position"),
         ({"orientation": (2.0, 0.0, 0.0, 0.0)}, r"bodies\[0\].orientation: its length is 2"),
+        ({"motion": GivenMotion()}, r"bodies\[0\].motion: of a body with a mass of 1 kg; give none"),
+        (FIXED | {"motion": GivenMotion(amplitude=(math.nan, 0.0, 0.0))}, r"bodies\[0\].motion.amplitude"),
+        (FIXED | {"motion": GivenMotion(frequency=math.inf)}, r"bodies\[0\].motion: frequency inf"),
+        (FIXED | {"motion": GivenMotion(knots=((1.0, 0, 0, 0), (1.0, 0, 0, 0)))}, r"motion.knots: times \[1.0, 1.0\]"),
     ],
 )
 def test_bad_input_names_the_field_and_the_value(change: dict[str, Any], named: str) -> None:
@@ -485,3 +493,30 @@ def test_the_state_at_a_touch_is_that_of_its_time() -> None:
     fallen = np.outer(0.5 * G * motion.time**2, (0, 0, 1))
     flown = np.array([0, 5, 9]) + np.outer(motion.time, (20, 0, 3)) - fallen
     np.testing.assert_allclose(motion.position[:, 0], flown, atol=1e-12, rtol=0.0)
+
+
+def test_a_ball_in_a_lift_is_pressed_by_m_times_g_plus_its_acceleration_and_flies_where_that_is_less() -> None:
+    """Two plates move at once, beside a floor that stays: one by a swing, one up by knots: 0 to 1 m/s in 0.5 s."""
+    plate = Box((0.5, 0.5, 0.05))
+    lift = SpatialBody(
+        shape=plate, position=(0, 0, 0.95), motion=GivenMotion(knots=((0.25, 0, 0, 2.0), (0.75, 0, 0, 0.0)))
+    )
+    A, w = 0.3, 4.0
+    shaker = SpatialBody(
+        shape=plate, position=(5, 0, 0.95), velocity=(A * w, 0, 0), motion=GivenMotion(amplitude=(A, 0, 0), frequency=w)
+    )
+    first, second = ball(position=(0, 0, 1.1)), ball(position=(5, 0, 1.1))
+    world = SpatialWorld(bodies=(first, second, lift, shaker, FLOOR))
+    times = np.linspace(0.0, 1.0, 41)
+    motion = simulate_spatial(world, times)
+    t = np.clip(times - 0.25, 0.0, 0.5)
+    height = 1.1 + t * t + np.where(times > 0.75, times - 0.75, 0.0)
+    assert motion.position[:, 0, 2] == pytest.approx(height, abs=1e-11)
+    assert motion.position[:, 1, 0] == pytest.approx(5.0, abs=1e-12)  # without friction it stays
+    assert motion.position[:, 3, 0] == pytest.approx(5.0 + A * np.sin(w * times), abs=1e-11)
+    contacts = motion.contacts
+    pressed = {int(k): float(f[2]) for k, a, f in zip(contacts.sample, contacts.first, contacts.force) if a == 0}
+    mass = float(first.mass)
+    for k in (4, 20, 36):
+        wanted = mass * (9.81 + (2.0 if 0.25 < times[k] < 0.75 else 0.0))
+        assert abs(pressed[k]) == pytest.approx(wanted, rel=1e-10)
