@@ -53,7 +53,7 @@ class Described:
                 raise ModelError(f"{given.function}: numbers of a body are not finite; mend the function")
         self._row = {_key(body): k for k, body in enumerate(self.bodies)}
         self._move_apart(given)
-        self.gathered = Gathered([self._member(k, body) for k, body in enumerate(self.bodies)])
+        self.gathered = Gathered(members=[self._member(k, body) for k, body in enumerate(self.bodies)])
         self._shapes: dict[int, list[int]] = {}  # of each body, the numbers of its shapes
         self._groups: dict[int, list[int]] = {}
         self._count = 0

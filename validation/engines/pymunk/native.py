@@ -49,7 +49,7 @@ class Described:
                 raise ModelError(f"{given.function}: a dynamic body has no mass or moment; give it both")
         self._row = {body: k for k, body in enumerate(self.bodies)}
         self._move_apart(given)
-        self.gathered = Gathered([self._member(k, body) for k, body in enumerate(self.bodies)])
+        self.gathered = Gathered(members=[self._member(k, body) for k, body in enumerate(self.bodies)])
         self.member: dict[Any, int] = {}  # of each shape
         self._add_shapes()
         self._add_constraints()

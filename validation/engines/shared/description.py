@@ -7,11 +7,11 @@ import math
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ MOST_FRICTION = 1e3  # as scenes have it
 THINNEST = 1e3 * MIN_SIZE  # m, edge of the box of an inertia
 DEEP = 0.05  # of the width of the thinner: a deeper overlap at the start is named
 DIAGONAL = 1e-9  # of the trace: a smaller product of inertia is round-off
+MOST_NAMES = 8  # in one line
 UNNAMED = re.compile(r"[^\w .:+/#\-]")
 
 
@@ -52,6 +53,41 @@ class Names:
         name = UNNAMED.sub("_", text)[:70]
         self.taken[name] += 1
         return name if self.taken[name] == 1 else self.name(f"{name} #{self.taken[name]}")
+
+
+class Moving(Protocol):
+    @property
+    def fixed(self) -> bool: ...
+
+
+MemberT = TypeVar("MemberT", bound=Moving)
+
+
+def listed(names: Sequence[str]) -> str:
+    """In one line, the first of many."""
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{', '.join(names[:MOST_NAMES])}{more}"
+
+
+@dataclass(slots=True, kw_only=True)
+class GatheredWorld(Generic[MemberT]):
+    """Of a world that a function of the user's built: who moves, and what of it is not measured."""
+
+    members: list[MemberT] = field(default_factory=list)
+    acted_on: set[int] = field(default_factory=set)  # members
+    unmeasured: dict[str, None] = field(default_factory=dict)
+    conserves: bool = True
+
+    def leave_out(self, what: str) -> None:
+        self.unmeasured[f"{what}; its gaps are not measured"] = None
+        self.act_on_all()
+
+    def act_on_all(self) -> None:
+        self.acted_on |= {k for k, one in enumerate(self.members) if not one.fixed}
+
+    def name(self, what: str, of: Iterable[str]) -> None:
+        if titles := list(of):
+            self.unmeasured[f"{what}: {listed(titles)}"] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from scenarios.scene import PlanarScene, Scene, SpatialScene, parse_scene, write_scene
-from validation.engines.shared.description import inertia_box
+from validation.engines.shared.description import inertia_box, listed
 
 SPECK = 1e-3  # m, radius of the ball that stands for a body that collides with nothing
-MOST_NAMES = 8  # in one line
 Data = dict[str, Any]
 Pairs = set[frozenset[str]]
 
@@ -45,8 +44,7 @@ class Beside:
         """Named where there are any."""
         given = list(dict.fromkeys(names))
         if given:
-            more = f" and {len(given) - MOST_NAMES} more" if len(given) > MOST_NAMES else ""
-            self.lost[f"{what}: {', '.join(given[:MOST_NAMES])}{more}"] = None
+            self.lost[f"{what}: {listed(given)}"] = None
 
 
 def stands_alone(described: Scene, beside: Beside, unmeasured: Iterable[str] = ()) -> Imported:

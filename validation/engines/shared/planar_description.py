@@ -19,11 +19,10 @@ from scenarios.fields import MIN_SIZE
 from scenarios.native import Model
 from scenarios.scene import PlanarScene, Scene, parse_scene
 from validation.engines.engine import ModelError
-from validation.engines.shared.description import MOST_FRICTION, SAME_POINT, UNNAMED, Names, otherwise
+from validation.engines.shared.description import MOST_FRICTION, SAME_POINT, UNNAMED, GatheredWorld, Names, otherwise
 
 THIN = 1e-5  # of its length: half the thickness of a line
 INFINITE = 1e12  # kg m^2, of a body that does not turn
-MOST_NAMES = 8  # in one line
 Point = tuple[float, float]
 Piece = dict[str, Any]
 Bits = tuple[int, int]  # of its kind, and of the kinds that it collides with
@@ -79,16 +78,12 @@ class Member:
 
 
 @dataclass(slots=True)
-class Gathered:
+class Gathered(GatheredWorld[Member]):
     """Of one world."""
 
-    members: list[Member] = field(default_factory=list)
     joints: list[dict[str, Any]] = field(default_factory=list)  # "a", "b": numbers of members, or None
     apart: set[tuple[int, int]] = field(default_factory=set)  # shapes
     paired: list[tuple[int, int]] = field(default_factory=list)  # shapes
-    acted_on: set[int] = field(default_factory=set)  # members
-    unmeasured: dict[str, None] = field(default_factory=dict)
-    conserves: bool = True
 
     def add_shape(
         self, member: Member, shape: int, pieces: Sequence[Piece], bits: Bits, friction: float, restitution: float
@@ -102,18 +97,6 @@ class Gathered:
         member.bits += [bits] * len(pieces)
         member.friction = max(member.friction, min(friction, MOST_FRICTION))
         member.restitution = max(member.restitution, min(restitution, 1.0))
-
-    def leave_out(self, what: str) -> None:
-        self.unmeasured[f"{what}; its gaps are not measured"] = None
-        self.act_on_all()
-
-    def act_on_all(self) -> None:
-        self.acted_on |= {k for k, one in enumerate(self.members) if not one.fixed}
-
-    def name(self, what: str, of: Iterable[str]) -> None:
-        if titles := list(of):
-            more = f" and {len(titles) - MOST_NAMES} more" if len(titles) > MOST_NAMES else ""
-            self.unmeasured[f"{what}: {', '.join(titles[:MOST_NAMES])}{more}"] = None
 
     def scene(
         self, given: Model, duration: float, title: str, step: float, gravity: Point, rules: Piece

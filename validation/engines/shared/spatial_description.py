@@ -26,6 +26,7 @@ from validation.engines.shared.description import (
     MOST_FRICTION,
     UNNAMED,
     BodyFrame,
+    GatheredWorld,
     Names,
     inertia_box,
     otherwise,
@@ -35,7 +36,6 @@ from validation.engines.shared.description import (
 )
 from validation.engines.shared.quaternions import continued, product, rotated
 
-MOST_NAMES = 8  # in one line
 WIDTH = 13  # numbers of a body: position, quaternion, velocity, spin
 ALL_BITS = 2**31 - 1
 STATE = ("position", "orientation", "velocity", "spin")
@@ -97,18 +97,14 @@ class Frames:
 
 
 @dataclass(slots=True)
-class Gathered:
+class Gathered(GatheredWorld[Member]):
     """Of one world. Members that move come first."""
 
     function: str
-    members: list[Member] = field(default_factory=list)
     planes: list[dict[str, Any]] = field(default_factory=list)  # boundaries
     plane_filters: list[tuple[int, int, int]] = field(default_factory=list)
     ties: list[Tie] = field(default_factory=list)
     apart: set[tuple[int, int]] = field(default_factory=set)  # owners of filters
-    acted_on: set[int] = field(default_factory=set)  # members
-    unmeasured: dict[str, None] = field(default_factory=dict)
-    conserves: bool = True
     both: bool = False
 
     def check(self, member: Member) -> None:
@@ -141,18 +137,6 @@ class Gathered:
             }
         )
         self.plane_filters.append(bits)
-
-    def leave_out(self, what: str) -> None:
-        self.unmeasured[f"{what}; its gaps are not measured"] = None
-        self.act_on_all()
-
-    def act_on_all(self) -> None:
-        self.acted_on |= {k for k, one in enumerate(self.members) if not one.fixed}
-
-    def name(self, what: str, of: Iterable[str]) -> None:
-        if titles := list(of):
-            more = f" and {len(titles) - MOST_NAMES} more" if len(titles) > MOST_NAMES else ""
-            self.unmeasured[f"{what}: {', '.join(titles[:MOST_NAMES])}{more}"] = None
 
     def scene(
         self, given: Model, duration: float, title: str, step: float, gravity: Sequence[float], rules: dict[str, str]
