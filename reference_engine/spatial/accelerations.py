@@ -6,8 +6,9 @@ What sticks has u' = 0, what slides n . u' + n' . u = 0 and a force N (n - mu u 
     u' = dv/dt(c1) - dv/dt(c2),   dv/dt(c) = a + alpha x r + w x (c' - v),   r = c - x,
 
 in which c' is how the contact point moves, not the body's point there. Of forces that these equations leave open (a
-box on four corners) those with the least sum of squares are taken, which is the same in all axes and orders of bodies;
-the accelerations are unique wherever no contact slides and spins.
+box on four corners) those are taken that change least, by squares, from those which solved the laws at the last event:
+so none leaves its cone at once that need not. That is the same in all axes and orders of bodies; the accelerations are
+unique wherever no contact slides and spins.
 """
 
 import numpy as np
@@ -236,7 +237,9 @@ def rate(run, time, y, out):
     for island in range(run.active.count[1]):
         for _ in range(ROUNDS):
             rows = write_system(run, y, ACCELERATIONS, island)
+            from_sought(run, island, rows, -1.0)
             solve_least(run.work.M, run.work.solution, run.work.weight, run.work.pivot, rows)
+            from_sought(run, island, rows, 1.0)
             for k in range(run.active.first[island], run.active.first[island + 1]):
                 ids = run.model.candidate[run.active.candidate[k]]
                 write_rates(run, y, ids[col.FIRST], out)
@@ -244,6 +247,24 @@ def rate(run, time, y, out):
             add_forces(run, island, out)
             if turn_young_slips(run, y, island, out) <= SETTLED:
                 break
+
+
+@kernel
+def from_sought(run, island, rows, sign):
+    """The forces that were sought at the last event, taken out of the system (-1) or added to its solution (1)."""
+    work, j = run.work, 0
+    for k in range(run.active.first[island], run.active.first[island + 1]):
+        n, along_n, across = three(work.row[k], col.N), run.active.sought[k, 0], three(run.active.sought[k], 1)
+        given = along(along(across, -dot(across, n), n), along_n, n)
+        count = rows_of(run, k, ACCELERATIONS)
+        for r in range(count):
+            force = along_n if count == 1 else given[r]
+            if sign > 0.0:
+                work.solution[j] += force
+            elif force != 0.0:
+                for i in range(rows):
+                    work.M[i, rows] -= force * work.M[i, j]
+            j += 1
 
 
 @kernel

@@ -71,6 +71,7 @@ class BodiesInContact:
         self.recent: deque[float] = deque(maxlen=MANY)  # s, of steps and events
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
+        self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
         self._fallen: dict[int, tuple[bool, bool]] = {}
         self._idle: set[int] = set()  # contacts without force
         self._closing = -1
@@ -387,6 +388,8 @@ class BodiesInContact:
             if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
                 slides[k] = across / speed
         self._seek_forces(time, frames, friction, slides, force)
+        across = np.einsum("ki,kij->kj", force[:, 1:], frames.Q[:n, 1:])
+        self._sought = dict(zip(self.contacts, np.column_stack([force[:, 0], across])))
         # Without those whose force has fallen to 0, and those that had none, or have none, where the others carry
         pressed = force[:, 0] > FORCELESS * np.abs(force).max(initial=0.0)
         spared = [
@@ -486,6 +489,7 @@ class BodiesInContact:
         active.weight[:] = 1.0
         for k, (candidate, mode, slip) in enumerate(every[i] for island in islands for i in island):
             active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
+            active.sought[k] = self._sought.get(candidate, 0.0)
             active.young[k] = candidate in young and self._has_friction(candidate)
 
     def _islands(self, candidates: list[int]) -> list[list[int]]:

@@ -96,7 +96,8 @@ class Active(Structure):
     mode: Indices = of_shape("A")
     slip: Array = of_shape("A", 3)  # unit, in which direction it slides or begins to, at the start of a step
     young: Indices = of_shape("A")  # 1: it has begun to slide, and is slow yet
-    weight: Array = of_shape("A")  # of the forces of what sticks, where the equations leave some open
+    sought: Array = of_shape("A", 4)  # N: along the normal, and across it in world axes: what forces were at the event
+    weight: Array = of_shape("A")  # of changes of these of what sticks, where the equations leave some open
     count: Indices = of_shape(2)  # of all, and of islands
     first: Indices = of_shape("A + 1")  # of an island; behind the last one, `count`
 

@@ -101,8 +101,9 @@ def test_without_friction_no_order_makes_energy_and_at_e_1_newton_s_keeps_it(see
 
 
 @settings(max_examples=tries(40))
-@given(seeds, st.integers(1, 3), unit, st.floats(0.0, 1.5))
+@given(seeds, st.integers(1, 3), unit, st.floats(0.0, 0.5))
 def test_in_space_what_only_moves_in_a_plane_is_the_planar_impact(seed, n, e, mu):
+    """Of little friction: with much there may be two answers, and each solver finds one."""
     K, u = random_places(seed, n, 2)
     planar = multiple_impact(K, u, friction=mu, restitution=e)
     at = (np.arange(n)[:, None] * 3 + np.array([0, 2])).ravel()

@@ -354,6 +354,23 @@ def test_a_bar_on_its_edge_that_rocks_over_the_edge_of_a_table_comes_to_rest() -
     assert least_gap(world, motion) > -1e-10
 
 
+def test_what_stands_on_many_features_at_once_has_forces_within_their_cones() -> None:
+    """A cube on its corner on a table, another one on the corner at its top: twelve normals meet at one point."""
+    tilt = math.acos(math.sqrt(1.0 / 3.0)) / 2.0
+    on_corner = (math.cos(tilt), math.sin(tilt) * math.sqrt(0.5), -math.sin(tilt) * math.sqrt(0.5), 0.0)
+    high = math.sqrt(3.0)
+    table = block((8, 8, 4), 10.0, position=(0.0, 0.0, 2.0))
+    cubes = [block((2, 2, 2), 0.1, position=(0.0, 0.0, 4.0 + z * high), orientation=on_corner) for z in (1, 3)]
+    world = SpatialWorld(bodies=(table, *cubes, FLOOR), friction=0.5)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.3, 4))
+    found = motion.contacts
+    along = np.einsum("ki,ki->k", found.force, found.normal)
+    across = np.linalg.norm(found.force - along[:, None] * found.normal, axis=1)
+    assert len(found.sample[found.sample == 0]) > 10
+    assert (across <= 0.5 * along + 1e-9).all()
+    assert np.abs(motion.position - motion.position[:1]).max() < 1e-12
+
+
 def test_a_light_body_between_heavy_legs_bounces_and_keeps_energy() -> None:
     """What hinges leave of its inverse mass is a millionth of its own, and no less than nothing."""
     tilted = (math.cos(0.2), math.sin(0.2), 0.0, 0.0)
