@@ -17,7 +17,6 @@ from tests.validation.engines.mujoco_models import ENGINE as MUJOCO
 from tests.validation.engines.mujoco_models import PLANE, model_of, motion_of, scene_of
 from validation.engines.box2d.adapter import Box2D
 from validation.engines.engine import resolve_settings
-from validation.engines.pybullet.adapter import PyBullet
 from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.shared.importing import Imported
 from validation.running.function_files import function_model
@@ -179,6 +178,9 @@ URDF = """<robot name='arm'><link name='base'/>
 
 def test_a_urdf_swings_in_pybullet_as_its_scene_does():
     """Damping is explicit in both, but for half a step: to a thousandth of the swing."""
+    pytest.importorskip("pybullet", reason="no wheel for this Python")
+    from validation.engines.pybullet.adapter import PyBullet
+
     engine, file = PyBullet(), ModelFile.of("arm.urdf", URDF.encode())
     model = Model(language="urdf", file="arm.urdf", files=(file,))
     settings = {"fixed_base": True, "motors": False, "inertia_from_file": True}
