@@ -255,7 +255,9 @@ def from_sought(run, island, rows, sign):
     work, j = run.work, 0
     for k in range(run.active.first[island], run.active.first[island + 1]):
         n, along_n, across = three(work.row[k], col.N), run.active.sought[k, 0], three(run.active.sought[k], 1)
-        given = along(along(across, -dot(across, n), n), along_n, n)
+        given = across
+        if run.model.candidate[run.active.candidate[k], col.KIND] != col.JOINT:
+            given = along(along(across, -dot(across, n), n), along_n, n)
         count = rows_of(run, k, ACCELERATIONS)
         for r in range(count):
             force = along_n if count == 1 else given[r]

@@ -41,6 +41,7 @@ SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 SHUT = 1e-11  # of the size: a gap that is 0
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
+YIELDS = 1e4  # of forces of joints that are not known yet, over those of contacts that are
 FORCELESS = 1e-9  # of the largest force: no force
 STILL = 1e-9  # of the largest acceleration: by which forces are sought that miss no law
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
@@ -403,9 +404,21 @@ class BodiesInContact:
             self._drop_pulling()
             if not without or not self._go_in(without):
                 break
+        self._take_joint_forces()
         self._idle = {*self.contacts} - {*self._modes()}
         self._fallen = {}
         self._log_modes(before, frames)
+
+    def _take_joint_forces(self) -> None:
+        """Those of joints that go with the contact forces that were sought: from now on they change as little."""
+        active = self.run.active
+        joints = [k for k in range(int(active.count[0])) if int(active.candidate[k]) in self.joints]
+        if not joints:
+            return
+        rate_entry(self.run, self.y, np.zeros_like(self.y))
+        for k in joints:
+            active.sought[k], active.weight[k] = (0.0, *self.run.work.force[k]), 1.0
+            self._sought[int(active.candidate[k])] = active.sought[k].copy()
 
     def _seek_forces(self, time: float, frames: Frames, friction: Array, slides: Array, force: Array) -> None:
         """Into force (n, 3), island by island."""
@@ -490,6 +503,8 @@ class BodiesInContact:
         for k, (candidate, mode, slip) in enumerate(every[i] for island in islands for i in island):
             active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
             active.sought[k] = self._sought.get(candidate, 0.0)
+            if candidate in self.joints and candidate not in self._sought:
+                active.weight[k] = YIELDS
             active.young[k] = candidate in young and self._has_friction(candidate)
 
     def _islands(self, candidates: list[int]) -> list[list[int]]:
