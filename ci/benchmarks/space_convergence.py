@@ -5,8 +5,9 @@
 Free spins, joints, impacts, rolling, slip that stops, edges that tip: between the loosest tolerance and the one at
 which round-off is met, a tenfold finer tolerance should make a tenfold smaller error (see `convergence.py`). The error
 is that of poses at 21 samples against the motion at the finest tolerance there is, 1e-14; that this is the right motion
-is what `space_truths.py` and `space_from_plane.py` show. Exits 1 unless every motion has an order between 0.8 and 1.2
-over six decades of tolerance or more.
+is what `space_truths.py` and `space_from_plane.py` show. Motions are as long, and as fast, as it takes for a loose
+tolerance to need several steps: within a single one the error does not depend on it. Exits 1 unless every motion has an
+order between 0.8 and 1.2 over six decades of tolerance or more.
 """
 
 import math

@@ -18,10 +18,8 @@ GOLDEN = 0.6180339887498949  # of what is left where a least margin is searched 
 MOST_SEARCHES = 30
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
 FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a contact's conditions
-CONDITIONS, SEARCH = (
-    np.int64(4),
-    np.int64(3),
-)  # of work.margin: columns of a time; that of a search, behind three checks
+CONDITIONS = np.int64(4)  # of a contact: columns of work.margin in a slot
+SEARCH = np.int64(3)  # the slot of a search; those before it are of the last three checks
 
 
 @kernel

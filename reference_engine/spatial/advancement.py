@@ -134,7 +134,8 @@ def first_closing(run, h, passed_over):
     """(s of the step of h seconds, candidate): the first that closes; (infinite, -1) where none does; with the
     candidate -2 the time up to which none does, and it is not known further on.
 
-    passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force; more get a 2.
+    passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force; more get a 2,
+    and corners that are level with a face of their pair, but beyond it, a 3.
     """
     model, work = run.model, run.work
     for j in range(8):
