@@ -169,6 +169,16 @@ def test_a_mesh_is_the_hulls_that_pybullet_makes_of_it(offsets: tuple[float, ...
         assert np.ptp(corners, axis=0) == pytest.approx([0.2] * 3, rel=1e-6)
 
 
+@pytest.mark.parametrize("length", range(20, 60, 6))
+def test_the_hulls_of_a_file_are_found_however_long_its_path_is(length: int) -> None:
+    """pybullet breaks lines of more than 1,023 characters, within names of files, too."""
+    folder, offsets = "d" * length, [0.3 * k for k in range(12)]
+    mesh = f"<mesh filename='{folder}/cubes.obj'/>"
+    model = model_of("\n", link("rock", 1.0, mesh), **{f"{folder}/cubes_obj": obj(*offsets)})
+    scene = scene_of(model, 1.0, ground=True, base_height=0.3)
+    assert len(scene.bodies[0].shape.pieces) == 12 and "triangle mesh" not in unmeasured(scene)
+
+
 def test_hulls_rest_by_their_margin_apart_which_is_said() -> None:
     model = model_of(link("rock", 1.0, MESH), cubes_obj=obj(0.0))
     scene = scene_of(model, 2.0, ground=True, base_height=0.12)

@@ -190,7 +190,8 @@ def _count_corners(loaded: Loaded, folder: Path) -> None:
 def _corners_of_meshes(name: str, scale: tuple[float, ...], folder: Path) -> list[int]:
     client = pb.connect(pb.DIRECT)
     size = " ".join(map(repr, scale))
-    shape = f'<collision><geometry><mesh filename="{name}" scale="{size}"/></geometry></collision>'
+    # A line of its own: pybullet breaks lines of more than 1,023 characters, wherever that is.
+    shape = f'\n<collision><geometry><mesh filename="{name}" scale="{size}"/></geometry></collision>'
     inertia = '<mass value="0"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
     try:
         for times in (1, 8, 64, MOST_MESHES):
