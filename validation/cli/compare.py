@@ -1,11 +1,22 @@
 """upright compare"""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
 import click
 
 from validation.cli import arguments
 from validation.cli.progress import Shown
 from validation.judging.policy import STARTS
 from validation.running.options import ModelOptions
+
+if TYPE_CHECKING:
+    from validation.running.comparing import Compared
+    from validation.store import Store
 
 GO_ON = "Go on: the same command, with --resume where an engine has no version of its own."
 LOST = "The cache folder cannot be written, so nothing is kept."
@@ -14,7 +25,7 @@ LOST = "The cache folder cannot be written, so nothing is kept."
 @click.command()
 @click.argument("old", metavar="A", shell_complete=arguments.complete_engine)
 @click.argument("new", metavar="B", shell_complete=arguments.complete_engine)
-@click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...", shell_complete=arguments.complete_scenario)
+@click.argument("others", nargs=-1, metavar="[C]... [SCENARIO]...", shell_complete=arguments.complete_scenario)
 @click.option("--scene", "scenes", multiple=True, metavar="FILE", help="A scene file of your own; as often as wanted.")
 @click.option("--profile", default=None, metavar="NAME", help="default or fair.  [default: both]")
 @click.option(
@@ -40,7 +51,7 @@ LOST = "The cache folder cannot be written, so nothing is kept."
 def command(
     old: str,
     new: str,
-    scenarios: tuple[str, ...],
+    others: tuple[str, ...],
     scenes: tuple[str, ...],
     profile: str | None,
     options: bool,
@@ -55,7 +66,9 @@ def command(
     as_json: bool,
     database: str,
 ) -> None:
-    """Compare two versions or settings of an engine: what changed from A to B, for better or worse.
+    """Compare versions or settings of an engine: what changed from A to B, for better or worse.
+
+    With more than two each is compared with the one before, and a line for each follows at the end.
 
     A version that is not installed gets an environment of its own, made once and kept in the cache folder; yours is not
     touched. What happened decides first (a body went through another, came apart, fell where it has to stand); then the
@@ -68,38 +81,67 @@ def command(
     upright compare pymunk==6.11.1 pymunk==7.3.1
     upright compare mujoco==3.3.7 mujoco==4.0.0 stack:n=10 --scene my_cell.json
     upright compare pymunk@default pymunk@fair
+    upright compare mujoco==3.3.5 mujoco==3.3.7 mujoco==3.4.0 mujoco==3.5.0 robot.xml
     """
-    from validation.cli.views import store_comparison
+    from validation.engines import engine_of, names_an_engine
     from validation.report.answer import answer
-    from validation.report.comparison import render_comparison
-    from validation.running.cluster.address import ExecutorError
+    from validation.report.versions import changes_summary, render_release
     from validation.running.comparing import compare_engines
+    from validation.running.versions import as_releases
     from validation.store import open_store
-    from validation.store.connection import uninterrupted
 
+    engines = (old, new, *takewhile(names_an_engine, others))
+    for word in engines:
+        engine_of(word)  # a wrong word costs no minutes
+    asked = partial(
+        compare_engines,
+        scenarios=(*others[len(engines) - 2 :], *scenes),
+        profile=profile,
+        dt=dt,
+        limits=arguments.make_limits(workers, time_limit, executor=executor),
+        options=options,
+        starts=ensemble,
+        progress=Shown(quiet=as_json),
+        resume=resume,
+        executor=executor,
+        model=model,
+        on_answer=lambda so_far: None if as_json else click.echo("\n".join((*answer(so_far), ""))),
+    )
+    done: list[Compared] = []
     with open_store(database) as store:
         store.must_be_writable()  # first: a database that cannot be written should cost no minutes
-        try:
-            done = compare_engines(
-                (old, new),
-                (*scenarios, *scenes),
-                profile=profile,
-                dt=dt,
-                limits=arguments.make_limits(workers, time_limit, executor=executor),
-                options=options,
-                starts=ensemble,
-                progress=Shown(quiet=as_json),
-                resume=resume,
-                executor=executor,
-                model=model,
-                on_answer=lambda so_far: None if as_json else click.echo("\n".join((*answer(so_far), ""))),
-            )
-        except KeyboardInterrupt:
-            raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
-        except ExecutorError as error:
-            raise click.ClickException(f"{error}. {GO_ON}") from None
-        with uninterrupted():
-            number, lines = store_comparison(store, done, arguments.command_line())
+        for sides in pairwise(engines):
+            done.append(_compared(store, sides, asked, database, everything=everything, as_json=as_json))
+            if done[-1].stopped:
+                break
+    if len(engines) > 2 and not as_json:
+        releases = as_releases(done)
+        width = max(len(one.version) for one in releases)
+        click.echo("\n".join(["", *(render_release(one, width=width, everything=everything) for one in releases)]))
+        click.echo(changes_summary(releases, of="engines"))
+    signs = {comparison.sign for one in done for comparison in one.comparisons}
+    failed = done[-1].stopped or "not compared" in signs
+    raise SystemExit(1 if signs & {"worse", "mixed"} else 2 if failed else 0)
+
+
+def _compared(
+    store: Store, sides: tuple[str, str], asked: Callable[[tuple[str, str]], Compared], database: str,
+    *, everything: bool, as_json: bool,
+) -> Compared:  # fmt: skip
+    """Two sides; printed and stored."""
+    from validation.cli.views import store_comparison
+    from validation.report.comparison import render_comparison
+    from validation.running.cluster.address import ExecutorError
+    from validation.store.connection import uninterrupted
+
+    try:
+        done = asked(sides)
+    except KeyboardInterrupt:
+        raise click.ClickException(f"stopped before anything was compared. {GO_ON}") from None
+    except ExecutorError as error:
+        raise click.ClickException(f"{error}. {GO_ON}") from None
+    with uninterrupted():
+        number, lines = store_comparison(store, done, arguments.command_line())
     for line in lines if as_json else ():
         click.echo(line)
     if not as_json:
@@ -109,5 +151,4 @@ def command(
     if done.stopped:
         so_far = f"{done.compared} of {done.planned} cases are compared"
         click.echo(f"stopped: {so_far}. {GO_ON if done.goes_on else LOST}", err=True)
-    signs = {comparison.sign for comparison in done.comparisons}
-    raise SystemExit(1 if signs & {"worse", "mixed"} else 2 if done.stopped or "not compared" in signs else 0)
+    return done

@@ -108,6 +108,12 @@ def engine_of(word: str) -> EngineChoice:
     return EngineChoice(kind=kind, name=name, version=wanted, profile=profile, overrides=overrides)
 
 
+def names_an_engine(word: str) -> bool:
+    """Whether a word that may be a scenario's too is an engine's: one with a version, or a registered one."""
+    found = _WORD.fullmatch(word)
+    return found is not None and (bool(found["version"]) or found["name"] in _registered())
+
+
 def present_engines() -> tuple[str, ...]:
     """Names of the registered engines that can be used here: ours first, then others by name."""
     return tuple(name for name in _registered() if _lack(name) is None)

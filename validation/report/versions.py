@@ -15,6 +15,7 @@ from typing import Any
 from rich.text import Text
 
 from validation.judging.comparison import Comparison
+from validation.records.quantities import counted
 from validation.records.text import one_line
 from validation.report.comparison import ORDER, STYLES, comparison_line, counts
 from validation.report.jsonl import json_line
@@ -33,7 +34,7 @@ def render_release(release: Release, *, width: int, everything: bool = False) ->
     if release.lacks:
         return text_of(Text.assemble((version, "dim"), (f"not run: {one_line(release.lacks)}", "dim")))
     if not release.before:
-        return text_of(Text.assemble((version, "bold"), f"the first: {len(release.results)} cases"))
+        return text_of(Text.assemble((version, "bold"), f"the first: {counted(len(release.results), 'case')}"))
     changed = changes_of(release)
     style = STYLES.get(changed[0].sign, "") if changed else "dim"
     lines = [Text.assemble((version, "bold"), (counts(release.comparisons), style))]
@@ -62,13 +63,13 @@ def what_changed(comparison: Comparison) -> str:
     return describe_change(change, comparison.new.case).partition(" (")[0] + more
 
 
-def changes_summary(releases: Iterable[Release]) -> str:
-    """Of all: in 3 of 24 releases something changed: 6.7.0, 7.0.0, 7.1.0"""
+def changes_summary(releases: Iterable[Release], *, of: str = "releases") -> str:
+    """24 releases ran; something changed in 6.7.0, 7.0.0, 7.1.0; bits differ first in 6.3.0"""
     known = list(releases)
     ran = [release for release in known if not release.lacks]
     changed = [release.version for release in ran if changes_of(release)]
     bits = [r.version for r in ran if r.before and not all(c.identical or c.sign == "declined" for c in r.comparisons)]
-    parts = [f"{len(ran)} releases ran"]
+    parts = [f"{len(ran)} {of} ran"]
     parts += [f"{len(known) - len(ran)} could not be run"] if len(known) > len(ran) else []
     parts += [f"something changed in {', '.join(changed)}" if changed else "nothing changed"]
     parts += [f"bits differ first in {', '.join(bits)}" if bits else "all with the same bits"]

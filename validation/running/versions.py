@@ -16,7 +16,7 @@ from validation.judging.ensembles import compare as compare_ensembles
 from validation.judging.ensembles import settled
 from validation.judging.policy import STARTS
 from validation.records.case import Result
-from validation.running.comparing import BOTH, without_doubles
+from validation.running.comparing import BOTH, Compared, without_doubles
 from validation.running.environments import Environment, command_of, environment_of, is_here
 from validation.running.executors import executor_at
 from validation.running.models import GivenModel, Loading, given_of, step_of
@@ -56,6 +56,17 @@ class Release:
     before: str = ""  # "": it is the first
     results: Sequence[Result] = ()
     comparisons: Sequence[Comparison] = ()
+
+
+def as_releases(compared: Sequence[Compared]) -> list[Release]:
+    """Comparisons of which each begins where the one before ends: the first side, then each with what changed."""
+    first = compared[0]
+    found = [Release(version=first.names[0], results=[one.old for one in first.comparisons])]
+    for one in compared:
+        old, new = one.names
+        results = [each.new for each in one.comparisons]
+        found.append(Release(version=new, before=old, results=results, comparisons=one.comparisons))
+    return found
 
 
 def asked_of(

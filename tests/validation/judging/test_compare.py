@@ -229,6 +229,17 @@ def test_an_engine_against_itself_is_the_same_to_the_last_bit(tmp_path: Path) ->
     assert done.returncode == 0 and "0 worse, 0 better, 0 different, 4 same (4 to the last bit)" in done.stdout
 
 
+def test_each_of_several_is_compared_with_the_one_before(tmp_path: Path) -> None:
+    """One iteration leaves blocks deeper in one another; the ten of out of the box are the other two."""
+    words = ("compare", "pymunk", "pymunk", "pymunk:iterations=1", "stack:n=5", "--profile", "default")
+    done = upright(*words, "--ensemble", "0", folder=tmp_path, UPRIGHT_DB="")
+    assert done.returncode == 1, done.stderr
+    assert [f"Stored as comparison {k} in upright.db." in done.stdout for k in (1, 2, 3)] == [True, True, False]
+    *_, first, same, worse, _, _, summary = done.stdout.splitlines()
+    assert first.endswith("the first: 1 case") and "1 same (1 to the last bit)" in same and " 1 worse" in worse
+    assert summary.startswith("3 engines ran; something changed in pymunk:iterations=1 ")
+
+
 @pytest.mark.skipif("mujoco" not in present_engines(), reason="MuJoCo, whose settings have choices, is not here")
 @pytest.mark.slow
 def test_options_are_varied_one_at_a_time_on_both_sides(tmp_path: Path) -> None:

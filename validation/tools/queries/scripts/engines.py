@@ -5,6 +5,7 @@ the engine does not say.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -201,7 +202,8 @@ def _physx(find: Find) -> Code:
     return ["import sapien", "from sapien import physx"], "\n".join(lines)
 
 
-def _dart(find: Find) -> Code:
+def _dart(find: Find, first: int = 0) -> Code:
+    """`first`: which of the two is added first; what FCL says of distances depends on it."""
     lines = [
         "detector = dartpy.collision.FCLCollisionDetector()",
         *(["detector.setPrimitiveShapeType(dartpy.collision.FCLCollisionDetector.PRIMITIVE)"]
@@ -221,9 +223,9 @@ def _dart(find: Find) -> Code:
             f"pose.set_translation(position[{k}])",
             f"pose.set_quaternion(dartpy.math.Quaternion(*(turn[{k}] / np.linalg.norm(turn[{k}]))))",
             "frame.setRelativeTransform(pose)",
-            "group.addShapeFrame(frame)",
             "frames.append(frame)",
         ]
+    lines += [f"group.addShapeFrame(frames[{k}])" for k in (first, 1 - first)]
     if find.query == "distance":
         lines += [
             "result, normal = dartpy.collision.DistanceResult(), None",
@@ -288,7 +290,8 @@ def _box2d(find: Find) -> Code:
     return ["from Box2D import b2CircleShape, b2Distance, b2PolygonShape, b2Transform"], "\n".join(lines)
 
 
-ENGINES: dict[str, Callable[[Find], Code]] = {
-    "mujoco": _mujoco, "pybullet": _pybullet, "rapier": _rapier, "physx": _physx, "dart": _dart, "pymunk": _pymunk,
-    "box2d": _box2d,
+ENGINES: dict[str, tuple[Callable[[Find], Code], ...]] = {
+    "mujoco": (_mujoco,), "pybullet": (_pybullet,), "rapier": (_rapier,), "physx": (_physx,),
+    "dart": (_dart, partial(_dart, first=1)), "pymunk": (_pymunk,), "box2d": (_box2d,),
 }  # fmt: skip
+"""Ways to ask each; the next is tried where a find does not show by the one before."""

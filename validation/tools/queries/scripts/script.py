@@ -3,7 +3,7 @@
 import math
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from reference_engine.geometry.bounds import pair_bounds
 from validation.judging.sweeps import Find
 from validation.tools.fuzzing.scripts.parts import ScriptError, numbers, rows
 from validation.tools.fuzzing.scripts.shapes import extent_source
-from validation.tools.queries.scripts.engines import ENGINES
+from validation.tools.queries.scripts.engines import ENGINES, Code
 
 LONGEST = 60.0  # s of a script
 SHOWN = 0.5  # of the error that was found
@@ -33,8 +33,11 @@ def write_scripts(
         pair = "-".join(find.question.kinds)
         path = folder / f"{engine}-{find.query}-{pair}-{find.kind.replace(' ', '-')}.py"
         try:
-            path.write_text(script(engine, version, find), encoding="utf-8")
-            if is_here and not _shows(path):
+            for asked_by in ways_to_ask(engine):
+                path.write_text(script(engine, version, find, asked_by), encoding="utf-8")
+                if not is_here or _shows(path):
+                    break
+            else:
                 path.unlink()
                 raise ScriptError("its script does not show it in a fresh process")
             yield path, ""
@@ -51,17 +54,22 @@ def _shows(path: Path) -> bool:
     return done.returncode != 0 and "Traceback" not in done.stderr
 
 
-def script(engine: str, version: str, find: Find) -> str:
+def ways_to_ask(engine: str) -> tuple[Callable[[Find], Code], ...]:
+    """Raises ScriptError for an engine that has no scripts."""
+    if engine not in ENGINES:
+        raise ScriptError(f"there are no scripts of queries for {engine}; there are for {', '.join(ENGINES)}")
+    return ENGINES[engine]
+
+
+def script(engine: str, version: str, find: Find, asked_by: Callable[[Find], Code]) -> str:
     """Python source, with the engine's own settings: prints what the engine says and what is so; exit status 1 where
     the answer is wrong, else 0.
 
-    Raises ScriptError for an engine that has no scripts, or a find that a script cannot show.
+    Raises ScriptError for a find that a script cannot show.
     """
-    if engine not in ENGINES:
-        raise ScriptError(f"there are no scripts of queries for {engine}; there are for {', '.join(ENGINES)}")
     pose, (first, second) = find.pose, find.question.shapes
     planar = pose.position.shape[2] == 2
-    imports, asked = ENGINES[engine](find)
+    imports, asked = asked_by(find)
     answers = find.answers
     given = "it does not answer: " + find.reason if answers is None else ""
     head = f'"""{engine} {version}, {find.query}: {find.kind}, {first.kind} and {second.kind} ({find.class_of_pose}).'
