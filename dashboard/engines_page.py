@@ -29,13 +29,16 @@ from dashboard.elements import (
     section,
     state_html,
     text,
+    together,
     unfinished,
 )
 from validation.judging.verdict import Verdict, standing, worst_first
 from validation.records.case import Case, Result
 from validation.records.names import engine_name, metric_name, without_underscores
+from validation.records.passport import Row
 from validation.records.quantities import quantity, time_step
 from validation.report.hints import rerun_arguments
+from validation.report.passport import difference
 from validation.report.sentences import describe_happening, meaning, reason_of, summary
 from validation.store import StoredRun
 
@@ -43,6 +46,7 @@ if TYPE_CHECKING:  # as in `series`
     import pandas as pd
 
 MOST_FAILURES = 50
+MOST_PASSPORTS = 12  # columns
 LEAST = 1e-16  # an error, on a logarithmic axis
 
 
@@ -52,6 +56,7 @@ def show() -> None:
     if run is None:
         paragraph("No run is stored in this database yet. Make one with <code>upright run</code>, then reload.", "lead")
         paragraph(text(reading.store().name), "soft")
+        passports()
         return
     results, verdicts, planned = reading.results(run), reading.verdicts(run), reading.planned(run)
     paragraph(f"<b>{text(summary(verdicts.values()))}</b>", "lead")
@@ -69,6 +74,7 @@ def show() -> None:
     laws(verdicts.values(), {result.key: result.number for result in results})
     costs(results)
     failures(results)
+    passports()
 
 
 def laws(verdicts: Iterable[Verdict], numbers: Mapping[str, int]) -> None:
@@ -94,6 +100,41 @@ def wrongs(verdict: Verdict) -> list[str]:
         *map(describe_happening, verdict.grounds.wrong),
         *(meaning(defect, verdict.case) for defect in verdict.standing),
     ]
+
+
+def passports() -> None:
+    """Of each engine in how many scenes another way to simulate gives the same bits; nothing is judged."""
+    known = reading.store().passports()[:MOST_PASSPORTS]
+    if not known:
+        return
+    section("What an engine's bits depend on")
+    paragraph("Scenes with the same bits, of those tried that way, by <code>upright passport</code>.", "soft")
+    ways = dict.fromkeys(row.way for one in known for row in one.rows)
+    heads = [
+        "way",
+        *(f"{option(one.engine, 40)} {option(one.engine_version, 40)}, {option(one.profile, 20)}" for one in known),
+    ]
+    of = [{row.way: row for row in one.rows} for one in known]
+    grid(
+        heads, [[together(way), *(same_bits(rows.get(way)) for rows in of)] for way in ways], wide=False, testid="bits"
+    )
+    with st.expander("Which scenes have other bits, and on which machine"):
+        for one in known:
+            machine = f"{one.machine}, {one.platform}, {one.when:%Y-%m-%d %H:%M} UTC"
+            paragraph(f"<b>{text(one.engine)} {text(one.engine_version)}</b>, {text(machine)}", "soft")
+            paragraph(f"<code>{text(one.command)}</code>", "soft")
+            moved = [(row.way, found) for row in one.rows for found in row.found if found.same is False]
+            rows = [(text(way), text(found.scene), text(difference(found))) for way, found in moved]
+            if rows:
+                grid(("way", "scene", "how far apart"), rows[:MOST_FAILURES], testid="other-bits")
+
+
+def same_bits(row: Row | None) -> str:
+    """6 of 7; why not, where none was tried."""
+    tried = [] if row is None else [one for one in row.found if one.same is not None]
+    if tried:
+        return text(f"{sum(one.same is True for one in tried)} of {len(tried)}")
+    return f"<small>{text(row.found[0].why if row and row.found else 'not tried')}</small>"
 
 
 def costs(results: Sequence[Result]) -> None:

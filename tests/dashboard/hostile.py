@@ -77,6 +77,7 @@ COLUMNS = {
     "ledger": "who reason scope branch owner link",
     "verdict_groups": "engine_label",
     "comparisons": "command machine old new",
+    "passports": "command machine engine engine_version profile platform processor",
     "finds": "engine engine_version profile oracle message known known_by link fixed_in script issue lacks since "
     "not_in",
 }
@@ -185,6 +186,11 @@ def spoil(path: Path, numbers: dict[str, list[int]]) -> None:
         values = ("2026-11-03 12:00:00", *[text] * 4, "{}", json.dumps({text: 1}), json.dumps(line))
         columns = 'made, command, machine, "old", "new", packages, counts, "lines"'
         database.execute(f"INSERT INTO comparisons ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
+        bits = {"scene": text, "same": False, "why": text, "first": 0.0, "apart": None}
+        ways = json.dumps([{"way": text, "found": [bits]}])
+        values = ("2026-11-03 12:00:00", *[text] * 7, ways, data)
+        columns = f"made, {', '.join(COLUMNS['passports'].split())}, ways, declined"
+        database.execute(f"INSERT INTO passports ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     for run in (accepted, last):
         names = "message = ?, author = ?, machine = ?, command = ?"
         database.execute(f"UPDATE runs SET {names} WHERE id = ?", (*[marked(0)] * 4, run))

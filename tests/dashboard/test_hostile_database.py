@@ -25,6 +25,7 @@ from tests.effort import few
 from tests.validation.command import AS_COMMAND
 from tests.validation.store.made import scene
 from tests.validation.store.test_damage import damaged, filled
+from tests.validation.store.test_passports import examined
 from validation.store import open_store
 from validation.store.models import Base
 
@@ -175,6 +176,8 @@ STRUCTURE = (
     ("trajectories", "data"),
     ("comparisons", "counts"),
     ("comparisons", "lines"),
+    ("passports", "ways"),
+    ("passports", "declined"),
     ("verdict_groups", "word"),
     ("finds", "bodies"),
     ("finds", "seed"),
@@ -197,6 +200,8 @@ def test_a_value_that_no_command_writes_is_a_sentence_and_no_traceback(
     values = ("2026-11-03 12:00:00.000000", "c", "m", "a", "b", "{}", '{"worse": 1}', json.dumps(line))
     columns = 'made, command, machine, "old", "new", packages, counts, "lines"'
     changed(tmp_path / "good.db", f"INSERT INTO comparisons ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", *values)
+    with open_store(tmp_path / "good.db") as store:
+        store.add_passport(examined(), command="c", machine="m")
     for i, other in enumerate(OTHER):
         path = tmp_path / f"{i}.db"
         shutil.copy(tmp_path / "good.db", path)

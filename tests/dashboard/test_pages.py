@@ -15,6 +15,7 @@ from dashboard.elements import age, breakable, spark, text
 from scenarios.scene import content_hash
 from tests.validation.store.made import case, falling, info, measurement, result, scene
 from tests.validation.store.made import judged as verdict_on
+from tests.validation.store.test_passports import examined
 from validation.review.lineage import Lineage
 from validation.store import Store, open_store
 
@@ -64,6 +65,13 @@ def regressed(store: Store) -> int:
 def test_a_page_of_an_empty_database_says_so(store: Store, page: str) -> None:
     described = words(shown(page))
     assert "othing" in described or "No run is stored" in described
+
+
+def test_engines_have_what_their_bits_depend_on(store: Store) -> None:
+    store.add_passport(examined(), command="upright passport toy", machine="bench")
+    for described in (words(shown("engines")), (regressed(store), words(shown("engines")))[1]):
+        assert "toy 1.0, fair" in described and "1 of 2" in described, "also before there is a run"
+        assert "a model is not changed" in described and "other bits from 0.25 s on" in described
 
 
 def test_a_session_that_was_started_without_a_name_cannot_write(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

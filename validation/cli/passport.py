@@ -37,15 +37,17 @@ if TYPE_CHECKING:
 )
 @arguments.time_limit_option
 @click.option("--json", "as_json", is_flag=True, help="One object for each way and scene.")
+@arguments.database_option
 def command(
     engine: str, scenarios: tuple[str, ...], profile: str | None, model: ModelOptions, dt: float | None,
     write: Path | None, against: tuple[Path, ...], time_limit: float, as_json: bool,
+    database: str,
 ) -> None:  # fmt: skip
     """What an engine's bits depend on: processes, threads, the processor, the order of bodies, a state set anew.
 
     Each scene is simulated again in each of these ways and compared to the last bit. Without a SCENARIO a few of the
     catalogue; a model of your own may stand there too. Nothing is judged: exit status 1 only where --against finds
-    other bits.
+    other bits. The result is stored, and the dashboard has the newest of each engine (Engines).
 
     \b
     upright passport mujoco
@@ -58,6 +60,8 @@ def command(
     from validation.report import passport as report
     from validation.running.models import given_of
     from validation.running.options import RunError
+    from validation.running.provenance import machine
+    from validation.store import open_store
     from validation.tools import passport
 
     choice = engine_of(engine)
@@ -65,11 +69,15 @@ def command(
     if write is not None and not write.absolute().parent.is_dir():
         raise RunError(f"--write {write}: there is no folder {write.absolute().parent}")
     given = given_of(scenarios or passport.SCENES, model)
-    found = passport.examine(
-        choice, given, profile, dt, arguments.make_limits(None, time_limit), others,
-        Shown(quiet=as_json),
-    )  # fmt: skip
+    with open_store(database) as store:
+        store.must_be_writable()  # first: a database that cannot be written should cost no minutes
+        found = passport.examine(
+            choice, given, profile, dt, arguments.make_limits(None, time_limit), others, Shown(quiet=as_json)
+        )
+        number = store.add_passport(found, command=arguments.command_line(), machine=machine())
     click.echo(report.json_rows(found) if as_json else report.rendered(found))
+    if not as_json:
+        click.echo(f"Stored as passport {number} in {arguments.named(database)}.")
     if write is not None:
         write.write_text(found.passport.model_dump_json(indent=1) + "\n", encoding="utf-8")
         words = shlex.join(["upright", "passport", engine, *scenarios, "--against", write.name])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from scenarios.fields import Data, Positive
 
@@ -26,6 +27,18 @@ class Compared:
 class Row:
     way: str
     found: tuple[Compared, ...]
+
+
+_ROWS = TypeAdapter(tuple[Row, ...])
+
+
+def rows_to_json(rows: Sequence[Row]) -> str:
+    return json.dumps([asdict(row) for row in rows])
+
+
+def rows_from_json(text: str) -> tuple[Row, ...]:
+    """Raises ValueError where it is not as `rows_to_json` writes it."""
+    return _ROWS.validate_json(text, strict=True)
 
 
 class Motion(Data):

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from scenarios.scene import Scene
 from validation.records.case import Result, RunInfo
+from validation.records.passport import Row
 from validation.records.simulation import Status
 
 
@@ -105,6 +106,23 @@ def cause_of(oracle: str, scene: Scene, bodies: Collection[str]) -> str:
     """What names a cause: the law, and what it is broken by."""
     kinds = [f"{count} {kind}" if count > 1 else kind for kind, count in sorted(involved(scene, bodies).items())]
     return f"{oracle}: {', '.join(kinds)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPassport:
+    """What `upright passport` found."""
+
+    number: int
+    when: datetime
+    command: str
+    machine: str
+    engine: str
+    engine_version: str
+    profile: str
+    platform: str
+    processor: str
+    rows: tuple[Row, ...]
+    declined: Mapping[str, str]  # label of a scene -> why there is no motion to compare with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

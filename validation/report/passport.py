@@ -19,7 +19,7 @@ def rendered(found: Examined) -> str:
         tried = [one for one in row.found if one.same is not None]
         same = sum(one.same is True for one in tried)
         lines.append(f"{row.way:{WIDTH}} {len(tried):6} {same:9}")
-        lines += [f"  {one.scene}: {_difference(one)}" for one in tried if not one.same]
+        lines += [f"  {one.scene}: {difference(one)}" for one in tried if not one.same]
         lines += _not_tried(row)
     lines += [f"left out: {scene}: {reason}" for scene, reason in found.declined.items()]
     return "\n".join(lines)
@@ -38,7 +38,8 @@ def json_rows(found: Examined) -> str:
     )  # fmt: skip
 
 
-def _difference(one: Compared) -> str:
+def difference(one: Compared) -> str:
+    """Of a scene that has other bits."""
     if one.why:
         return one.why
     if one.apart is None:

@@ -14,6 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from validation.judging.evidence.divergence import divergence_from_json
 from validation.judging.verdict import changes_from_json, defects_from_json, grounds_from_json
 from validation.records.outcome import outcomes_from_json
+from validation.records.passport import rows_from_json
 from validation.records.text import one_line
 from validation.store import models
 from validation.store.column_types import MOST, Blob, Flag, Instant, Measured, Number, OneOf, Real, Whole, Words
@@ -76,6 +77,8 @@ READERS: Mapping[Any, Callable[[str], object]] = {
         (models.Comparison.packages, pairs_of),
         (models.Comparison.counts, counts_of),
         (models.Comparison.lines, lines_of),
+        (models.Passport.ways, rows_from_json),
+        (models.Passport.declined, texts_of),
     )
 }
 """What a text is read by that is not only shown."""

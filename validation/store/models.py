@@ -295,4 +295,21 @@ class Comparison(Base):
     lines: Mapped[str]  # a JSON object a line
 
 
+class Passport(Base):
+    """What an engine's bits depended on, on one machine."""
+
+    __tablename__ = "passports"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    made: Mapped[datetime]
+    command: Mapped[str]
+    machine: Mapped[str]
+    engine: Mapped[str]
+    engine_version: Mapped[str]
+    profile: Mapped[str]
+    platform: Mapped[str]
+    processor: Mapped[str]
+    ways: Mapped[str]  # JSON: a list of rows, `records.passport.rows_from_json`
+    declined: Mapped[str]  # JSON: label of a scene -> why there is no motion to compare with
+
+
 set_required(Base.metadata)

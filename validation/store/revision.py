@@ -6,7 +6,7 @@ from sqlalchemy import Connection, inspect, text
 
 from validation.store.errors import DamagedError, StoreError
 
-HEAD = "0022"
+HEAD = "0023"
 LOCK = 7_461_203  # any number that is ours: on a server whoever changes the tables waits for all who write
 
 

@@ -16,11 +16,12 @@ from validation.store.judgements import Judgements
 from validation.store.ledger import Ledger
 from validation.store.migration import TakenBack, migrate, take_back
 from validation.store.overview import Overview
+from validation.store.passports import Passports
 from validation.store.retention import Retention
 from validation.store.runs import Runs
 
 
-class Store(Runs, Ensembles, Judgements, Groups, Ledger, Overview, Finds, Comparisons, Retention):
+class Store(Runs, Ensembles, Judgements, Groups, Ledger, Overview, Finds, Comparisons, Passports, Retention):
     """Everything that is remembered, by noun."""
 
 

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from tests.validation.store.made import case, failed, info, measurement, result, scene, tumbling
 from tests.validation.store.test_branches import accepted, checked, history, since
 from tests.validation.store.test_groups import SOON, moved, the
+from tests.validation.store.test_passports import examined
 from validation.judging.ensembles import Ensemble, Series
 from validation.judging.outcomes import Counts, What
 from validation.records.outcome import Outcome
@@ -54,6 +55,7 @@ def fill(store: Store) -> None:
     store.add_comparison(
         command="upright compare", machine="bench", names=("a", "b"), packages={}, lines=['{"sign": "worse"}']
     )
+    store.add_passport(examined(), command="upright passport", machine="bench")
     planned = [replace(case("stack"), cache_key="d" * 64), case("pile")]
     open_run = store.begin_run(info(message="first", author="A.", remote="https://example.org"), planned, [scene(3.0)])
     store.save_results(open_run, [result(planned[1], trajectory=tumbling(seed=2))])

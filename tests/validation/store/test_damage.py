@@ -15,6 +15,7 @@ from tests.validation.command import upright
 from tests.validation.judging.test_ensembles import ensemble, series
 from tests.validation.store.made import case, falling, info, judged, measurement, result, scene
 from tests.validation.store.test_finds import FIND
+from tests.validation.store.test_passports import examined
 from validation.review.lineage import History
 from validation.store import open_store
 from validation.store.damage import damage_in
@@ -58,6 +59,7 @@ def filled(path: Path) -> None:
         store.add_find(**FIND, scene=scene())
         line = '{"sign": "worse", "scenario": "s", "parameters": {}, "told": "", "variant": "", "changes": []}'
         store.add_comparison(command="c", machine="m", names=("a", "b"), packages={"numpy": ("1", "2")}, lines=[line])
+        store.add_passport(examined(), command="c", machine="m")
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA writable_schema = ON")
         database.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '')")
