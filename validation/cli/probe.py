@@ -69,13 +69,15 @@ def command(
     \b
     upright probe cell.xml --engine mujoco==3.3.7 --engine mujoco==3.4.0
     upright probe cell.xml --from grip --from lift --probe settle -e mujoco==3.3.7 -e mujoco==3.4.0
+    upright probe my_level:build_space --engine pymunk==6.11.1 --engine pymunk==7.3.1
     """
     from dataclasses import replace
 
+    from validation.running.function_files import is_function
     from validation.running.model_files import is_model
 
-    if not is_model(file):
-        raise click.BadParameter(f"{file!r} is no model; give the path of a .xml or .urdf file")
+    if not (is_model(file) or is_function(file)):
+        raise click.BadParameter(f"{file!r} is no model; give the path of a .xml or .urdf file, or MODULE:FUNCTION")
     options = Options(
         scenarios=(file,),
         engines=engines,

@@ -17,7 +17,7 @@ from scenarios.catalogue import scenario_of
 from scenarios.catalogue.shared.scene_file import file_name, scenario_from_scene
 from scenarios.native import Model, ProbeKind
 from scenarios.scenario import Scenario
-from scenarios.scene import SpatialScene, parse_scene
+from scenarios.scene import parse_scene
 from scenarios.scene_error import SceneError
 from validation.engines import LOADS, EngineChoice, default_engines, engine_of
 from validation.engines.takes import loads_none
@@ -110,9 +110,14 @@ def _ensemble(word: str, text: str, asked: ModelOptions) -> GivenModel:
 
 
 def _function(word: str, asked: ModelOptions) -> GivenModel:
-    if asked.root or asked.starts or asked.probes:
-        raise RunError(f"{word}: --root, --from and probes are of model files; the function says where bodies start")
-    return GivenModel(name=word.replace(":", "."), model=function_model(word), duration=asked.duration or DURATION)
+    if asked.root or asked.starts:
+        raise RunError(f"{word}: --root and --from are of model files; the function says where bodies start")
+    return GivenModel(
+        name=word.replace(":", "."),
+        model=function_model(word),
+        duration=asked.duration or DURATION,
+        probes=asked.probes,
+    )
 
 
 def _plain(text: str) -> str:
@@ -167,7 +172,7 @@ class Loading:
         if isinstance(given, Scenario) or not given.probes:
             return [given]
         described = self._any(given)
-        assert described is not None and isinstance(described.scene, SpatialScene)
+        assert described is not None
         probes = probes_of(described.scene, given.probes)
         if not probes:
             named = ", ".join(given.probes)

@@ -14,8 +14,8 @@ from reference_engine.dense import mul, norm
 from scenarios import mass
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.native import Model, Probe, ProbeKind
-from scenarios.scene import SpatialBody, SpatialScene, spatial_start
-from validation.records.trajectory import SpatialTrajectory
+from scenarios.scene import PlanarScene, Scene, planar_start, spatial_start
+from validation.records.trajectory import PlanarTrajectory, SpatialTrajectory
 
 KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)
 MOST_BODIES = 50  # that are probed one by one
@@ -28,7 +28,7 @@ UPWARDS = 0.5  # cosine: a steeper normal is one of support
 TIPPED = math.radians(10.0)
 
 
-def probes_of(scene: SpatialScene, kinds: Sequence[ProbeKind]) -> list[Probe]:
+def probes_of(scene: Scene, kinds: Sequence[ProbeKind]) -> list[Probe]:
     """In the order of `KINDS`; those that the model has something for."""
     return [probe for kind in KINDS if kind in kinds for probe in _of(scene, kind)]
 
@@ -39,13 +39,13 @@ def probed(model: Model, probe: Probe) -> Model:
     return model.model_copy(update={"probe": probe, "start": start})
 
 
-def free_bodies(scene: SpatialScene) -> list[SpatialBody]:
+def free_bodies(scene: Scene) -> list[Any]:
     """Those that nothing ties."""
     assert scene.native is not None
     return [body for body in scene.bodies if body.name in scene.native.free]
 
 
-def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
+def _of(scene: Scene, kind: ProbeKind) -> Iterator[Probe]:
     bodies = free_bodies(scene)[:MOST_BODIES]
     g = float(norm(np.array(scene.gravity)))
     match kind:
@@ -70,7 +70,7 @@ def _of(scene: SpatialScene, kind: ProbeKind) -> Iterator[Probe]:
             yield from _separations(scene, {body.name for body in bodies})
 
 
-def _separations(scene: SpatialScene, free: set[str]) -> Iterator[Probe]:
+def _separations(scene: Scene, free: set[str]) -> Iterator[Probe]:
     """Of each free body from each that it is in contact with at the start or near, along our own normal."""
     for a, b, gap, normal in _near(scene)[:MOST_BODIES]:
         moved, other, sign = (b, a, 1.0) if b in free else (a, b, -1.0)
@@ -80,7 +80,7 @@ def _separations(scene: SpatialScene, free: set[str]) -> Iterator[Probe]:
             yield Probe(kind="separation", body=moved, other=other, size=APART, first=first, direction=tuple(way))
 
 
-def _bearing(scene: SpatialScene, free: set[str]) -> set[str]:
+def _bearing(scene: Scene, free: set[str]) -> set[str]:
     """Names of what free bodies stand on."""
     gravity = np.array(scene.gravity)
     up = -gravity / (float(norm(gravity)) or 1.0)
@@ -88,19 +88,26 @@ def _bearing(scene: SpatialScene, free: set[str]) -> set[str]:
     return {a if rise > 0.0 else b for a, b, rise in rises if abs(rise) > UPWARDS and (b if rise > 0.0 else a) in free}
 
 
-def _near(scene: SpatialScene) -> list[tuple[str, str, float, Array]]:
+def _near(scene: Scene) -> list[tuple[str, str, float, Array]]:
     """Pairs that may collide and are near at the start: gap, m, and normal from the first to the second."""
     from validation.metrics.observation import Observation
     from validation.metrics.proximity import proximities
 
-    state: dict[str, Any] = dict(zip(SpatialTrajectory.STATE, (part[None] for part in spatial_start(scene))))
-    still = SpatialTrajectory(time=np.zeros(1), dt=SWEEP_STEP, velocity_lag=0.0, **state)
-    near = proximities(Observation(scenario=scenario_from_scene("model", scene), trajectory=still))
+    near = proximities(Observation(scenario=scenario_from_scene("model", scene), trajectory=_at_start(scene)))
     names = [member.name for member in (*scene.bodies, *scene.boundaries)]
     return [
         (names[a], names[b], gap, normal)
         for a, b, gap, normal in zip(near.a.tolist(), near.b.tolist(), near.gap.tolist(), near.normal)
     ]
+
+
+def _at_start(scene: Scene) -> PlanarTrajectory | SpatialTrajectory:
+    """Its first sample alone."""
+    if isinstance(scene, PlanarScene):
+        pose, twist = (part[None] for part in planar_start(scene))
+        return PlanarTrajectory(time=np.zeros(1), dt=SWEEP_STEP, velocity_lag=0.0, pose=pose, twist=twist)
+    state: dict[str, Any] = dict(zip(SpatialTrajectory.STATE, (part[None] for part in spatial_start(scene))))
+    return SpatialTrajectory(time=np.zeros(1), dt=SWEEP_STEP, velocity_lag=0.0, **state)
 
 
 def _digit(value: float) -> float:

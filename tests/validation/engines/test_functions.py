@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scenarios.native import Perturbation
+from scenarios.native import Perturbation, Probe
 from scenarios.scene import PlanarScene
 from scenarios.scene_error import SceneError
 from tests.validation.engines.mujoco_models import measured, unmeasured, wrong
@@ -21,6 +21,7 @@ from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.shared.recorder import state_of
 from validation.records.trajectory import PlanarTrajectory
 from validation.running.function_files import function_model, is_function
+from validation.running.probes import KINDS, probes_of
 
 PYMUNK, BOX2D = Pymunk(), Box2D()
 G = 10.0
@@ -102,6 +103,48 @@ def test_a_pendulum_on_a_pivot_has_its_period(folder: Path) -> None:
     at_zero = motion.time[crossings] - x[crossings] * np.diff(motion.time)[crossings] / np.diff(x)[crossings]
     period = 2.0 * math.pi * math.sqrt((0.125 + d * d) / (G * d)) * (1.0 + a * a / 16.0)
     assert float(np.diff(at_zero).mean()) == pytest.approx(period, rel=1e-3)
+
+
+def probed(word: str, probe: Probe, engine: SteppingEngine) -> tuple[PlanarScene, PlanarTrajectory]:
+    scene = engine.describe(function_model(word).model_copy(update={"probe": probe}), 0.2, "", {})
+    assert isinstance(scene, PlanarScene)
+    return scene, motion_of(scene, engine)
+
+
+BALL_OF_BOX2D = (
+    "import Box2D\n\ndef build():\n    w = Box2D.b2World(gravity=(0, -10))\n"
+    "    w.CreateDynamicBody(position=(0, 3), userData='ball').CreateCircleFixture(radius=0.5, density=2.0)\n"
+    "    b = w.CreateDynamicBody(position=(5, 3))\n    b.CreateCircleFixture(radius=0.5, density=2.0)\n"
+    "    w.CreateRevoluteJoint(bodyA=b, bodyB=w.CreateStaticBody(), anchor=(5, 4))\n    return w\n"
+)
+
+
+@pytest.mark.parametrize("engine", [PYMUNK, BOX2D])
+def test_probes_of_a_function_do_what_they_say_to_what_nothing_ties(folder: Path, engine: SteppingEngine) -> None:
+    """Up is against gravity: raised by 0.3 m, p / m along x, turned by 0.2 rad and lifted by 0.1 m."""
+    if engine is PYMUNK:
+        hung = BALL.format(y=3.0).replace("body", "other").replace("shape", "round").replace("(0, ", "(5, ")
+        word = space(folder, BALL.format(y=3.0), "body.name = 'ball'; space.add(body, shape)",
+                     hung.replace("(other, 0.5)", "(other, 0.5); space.add(other, round)"),
+                     "space.add(pymunk.PivotJoint(other, space.static_body, (5, 4)))")  # fmt: skip
+    else:
+        name = f"level_{next(NUMBERS)}"
+        (folder / f"{name}.py").write_text(BALL_OF_BOX2D, encoding="utf-8")
+        word = f"{name}:build"
+    plain = scene_of(word, 0.2, engine)
+    assert plain.native is not None and plain.native.free == ("ball",) and len(plain.bodies) > 1
+    found = {probe.title: probe for probe in probes_of(plain, KINDS)}
+    assert list(found) == ["settle", "drop", "push ball", "tip ball"] and found["drop"].size == 0.09
+    before = motion_of(plain, engine)
+    assert probed(word, found["settle"], engine)[1].state_hash == before.state_hash
+    k = [body.name for body in plain.bodies].index("ball")
+    scene, motion = probed(word, Probe(kind="drop", size=0.3), engine)
+    assert motion.position[0, k] == pytest.approx((0.0, 3.3)) and scene.bodies[k].position == (0.0, 3.3)
+    _, motion = probed(word, Probe(kind="push", body="ball", size=3.0), engine)
+    speed = 3.0 / (plain.bodies[k].mass or 0.0)
+    assert np.abs(motion.velocity[:, k] - before.velocity[:, k] - np.array([speed, 0.0])).max() < 1e-6
+    _, motion = probed(word, Probe(kind="tip", body="ball", size=0.2, lift=0.1), engine)
+    assert (*motion.position[0, k], motion.angle[0, k]) == pytest.approx((0.0, 3.1, 0.2))
 
 
 def test_shapes_are_those_that_the_space_has(folder: Path) -> None:
@@ -361,3 +404,50 @@ def test_an_engine_refuses_the_world_of_another(folder: Path) -> None:
     word = space(folder, BALL.format(y=3.0), "space.add(body, shape)")
     with pytest.raises(ModelError, match=r"\(Space\); it should be a Box2D\.b2World"):
         scene_of(word, 1.0, BOX2D)
+
+
+@pytest.mark.parametrize("engine", [PYMUNK, BOX2D])
+def test_contacts_are_those_of_a_box_that_rests_on_a_floor(folder: Path, engine: SteppingEngine) -> None:
+    """Two corners, normals along y, impulses that bear m g; 2 kg on a floor whose top is at 0.1."""
+    if engine is PYMUNK:
+        word = space(folder, "body = pymunk.Body(2, 0.5); body.center_of_gravity = (0.1, 0); body.position = (0, 0.7)",
+                     "box = pymunk.Poly.create_box(body, (1, 1)); box.friction = 0.5; space.add(body, box)",
+                     FLOOR.format(radius=0.1))  # fmt: skip
+    else:
+        name = f"level_{next(NUMBERS)}"
+        text = (
+            "import Box2D\n\ndef build():\n    w = Box2D.b2World(gravity=(0, -10))\n"
+            "    b = w.CreateDynamicBody(position=(0, 0.7))\n    b.CreatePolygonFixture(box=(0.5, 0.5), density=2.0)\n"
+            "    w.CreateStaticBody(position=(3, 0)).CreatePolygonFixture(box=(5, 0.1))\n    return w\n"
+        )
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        word = f"{name}:build"
+    scene = scene_of(word, 2.0, engine)
+    motion = motion_of(scene, engine)
+    rows = motion.contacts
+    assert rows is not None
+    last = rows.sample == rows.sample.max()
+    assert motion.time[rows.sample.max()] > 0.3, "Box2D's body sleeps from 0.5 s on"
+    assert {*rows.a[last].tolist(), *rows.b[last].tolist()} == {0, 1}
+    assert sorted(rows.point[last, 0]) == pytest.approx([-0.5, 0.5], abs=0.025)  # a skin of 1 cm each
+    assert rows.point[last, 1] == pytest.approx([0.1, 0.1], abs=0.02)
+    upwards = np.where(rows.a[last] == 0, -1.0, 1.0)
+    assert rows.normal[last, 1] * upwards == pytest.approx([1.0, 1.0], abs=1e-3)
+    weight = float((rows.impulse[last, 1] * upwards).sum()) / motion.dt
+    assert weight == pytest.approx((scene.bodies[0].mass or 0.0) * G, rel=0.02)
+    values, outcomes = measured(scene, motion)
+    assert values["cone_violation"] < 1e-3 and not wrong(outcomes)
+
+
+def test_a_world_with_a_listener_of_its_own_reports_to_that(folder: Path) -> None:
+    name = f"level_{next(NUMBERS)}"
+    text = (
+        "import Box2D\n\nclass Ears(Box2D.b2ContactListener):\n    heard = 0\n"
+        "    def BeginContact(self, contact):\n        Ears.heard += 1\n\n\ndef build():\n"
+        "    w = Box2D.b2World(gravity=(0, -10), contactListener=Ears())\n"
+        "    w.CreateDynamicBody(position=(0, 0.7)).CreateCircleFixture(radius=0.5, density=2.0)\n"
+        "    w.CreateStaticBody().CreatePolygonFixture(box=(5, 0.1))\n    return w\n"
+    )
+    (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    scene = scene_of(f"{name}:build", 1.0, BOX2D)
+    assert motion_of(scene, BOX2D).contacts is None and sys.modules[name].Ears.heard >= 1

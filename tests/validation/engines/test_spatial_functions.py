@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from reference_engine.array_types import Array
-from scenarios.native import Perturbation
+from scenarios.mass import rotation_matrix
+from scenarios.native import Perturbation, Probe
 from scenarios.scene import SpatialScene
 from tests.validation.command import upright
 from tests.validation.engines.mujoco_models import measured, wrong
@@ -23,6 +24,7 @@ from validation.engines.engine import ModelError
 from validation.engines.shared.replay import one_step
 from validation.records.trajectory import SpatialTrajectory
 from validation.running.function_files import function_model
+from validation.running.probes import KINDS, probes_of
 
 G = 9.81
 CLASSES = {"rapier": "Rapier", "physx": "PhysX", "dart": "Dart"}
@@ -225,6 +227,30 @@ def test_a_body_that_falls_onto_the_ground_rests_on_it_by_our_geometry(name: str
     assert motion.position[-1, 0, 2] < 5.0 and np.abs(motion.velocity[-1, 0]).max() < 0.02
 
 
+@by_engine
+def test_contacts_are_those_of_a_body_that_rests_on_the_ground(name: str, folder: Path) -> None:
+    """Between the two alone, normals up from the ground, within the gap that it rests at; what presses bears m g."""
+    engine = engine_of(name)
+    scene = scene_of(engine, level(folder, name, BOX, GROUND), 4.0)
+    motion = motion_of(engine, scene)
+    rows = motion.contacts
+    assert rows is not None
+    names = [member.name for member in (*scene.bodies, *scene.boundaries)]
+    awake = rows.sample[(rows.impulse != 0.0).any(axis=1)].max()  # DART's bodies sleep, and nothing presses then
+    last = rows.sample == awake
+    assert motion.time[awake] > 2.0 and last.sum() == 4, "a corner each"
+    pairs = {frozenset((names[a], names[b])) for a, b in zip(rows.a[last].tolist(), rows.b[last].tolist())}
+    assert pairs == {frozenset(names)}
+    upwards = np.where(rows.a[last] == 0, -1.0, 1.0)  # the box is the first
+    assert rows.normal[last, 2] * upwards == pytest.approx(1.0, abs=1e-3)
+    assert np.abs(rows.gap[last]).max() < 0.01 and rows.point[last, 2] == pytest.approx(4.6, abs=0.01)
+    pressing = float((rows.impulse[last, 2] * upwards).sum()) / motion.dt
+    if np.isfinite(pressing):  # PhysX reports none, Rapier none where there may be friction
+        assert pressing == pytest.approx((scene.bodies[0].mass or 0.0) * G, rel=0.01)
+    else:
+        assert name != "dart"
+
+
 def stepped(name: str, world: Any) -> Array:
     """Where a world has its body after a hundred of its steps, by the engine's own functions."""
     if name == "rapier":
@@ -284,6 +310,47 @@ def test_starts_of_an_ensemble_differ_by_less_than_the_size(name: str, folder: P
     native = plain.native.model_copy(update={"model": model})
     motion = motion_of(engine, plain.model_copy(update={"native": native}))
     assert motion.position[0, 0] == pytest.approx(moved.bodies[0].position, abs=1e-6)
+
+
+def probed(engine: Any, word: str, probe: Probe, duration: float = 0.2) -> tuple[SpatialScene, SpatialTrajectory]:
+    scene = engine.describe(function_model(word).model_copy(update={"probe": probe}), duration, "", {})
+    return scene, motion_of(engine, scene)
+
+
+@by_engine
+def test_probes_are_of_what_no_joint_ties(name: str, folder: Path) -> None:
+    engine = engine_of(name)
+    both = scene_of(engine, level(folder, name, BOX, GROUND, PENDULUM))
+    assert both.native is not None and len(both.native.free) == 1 and len(both.bodies) > 2
+    box = both.native.free[0]
+    found = {probe.title: probe for probe in probes_of(both, KINDS)}
+    assert list(found) == ["settle", "drop", f"push {box}", f"tip {box}"]
+
+
+@by_engine
+def test_a_probe_does_to_a_body_what_it_says(name: str, folder: Path) -> None:
+    """Raised by 0.3 m; p / m sideways; turned by 0.2 rad about x, its centre of mass 0.1 m up. In single precision."""
+    engine, word = engine_of(name), level(folder, name, BOX)
+    plain = scene_of(engine, word, 0.2)
+    assert plain.native is not None
+    body, (box,) = plain.bodies[0], plain.native.free
+    before = motion_of(engine, plain)
+    scene, motion = probed(engine, word, Probe(kind="settle"))
+    assert motion.state_hash == before.state_hash
+    scene, motion = probed(engine, word, Probe(kind="drop", size=0.3))
+    assert scene.bodies[0].position == pytest.approx(np.add(body.position, (0.0, 0.0, 0.3)), abs=2e-5)
+    assert np.abs(motion.position - before.position - np.array([0.0, 0.0, 0.3])).max() < 2e-5
+    scene, motion = probed(engine, word, Probe(kind="push", body=box, size=4.8))
+    speed = 4.8 / (body.mass or 0.0)
+    assert np.abs(motion.velocity - before.velocity - np.array([speed, 0.0, 0.0])).max() < 2e-5
+    scene, motion = probed(engine, word, Probe(kind="tip", body=box, size=0.2, lift=0.1))
+    assert np.abs(motion.position[0] - before.position[0] - np.array([0.0, 0.0, 0.1])).max() < 2e-5
+    turn, was = (rotation_matrix(one.orientation[0, 0]) for one in (motion, before))
+    assert turn @ was.T == pytest.approx(
+        np.array([[1, 0, 0], [0, math.cos(0.2), -math.sin(0.2)], [0, math.sin(0.2), math.cos(0.2)]]), abs=1e-5
+    )
+    with pytest.raises(ModelError, match="'none' is no free body of the world"):
+        probed(engine, word, Probe(kind="push", body="none", size=1.0))
 
 
 @by_engine

@@ -17,7 +17,7 @@ from Box2D import b2World
 from reference_engine.array_types import Array
 from scenarios.native import Model
 from scenarios.scene import PlanarScene, planar_start
-from validation.engines.box2d.world import SKIN, ask
+from validation.engines.box2d.world import SKIN, Fixture, Reporter, ask, contact_rows
 from validation.engines.engine import ModelError, Settings, Value
 from validation.engines.shared import recorder
 from validation.engines.shared.functions import built
@@ -32,10 +32,12 @@ from validation.engines.shared.planar_description import (
     polygon,
     shifts,
 )
+from validation.engines.shared.probes import set_up
 
 RULES = {"friction_rule": "geometric-mean", "restitution_rule": "max"}
 ITERATIONS = ("velocity_iterations", "position_iterations")
 """What a program says with each step."""
+NONE = Fixture(-1, 0.0)
 STATIC, KINEMATIC, DYNAMIC = range(3)
 DRIVES = ("b2GearJoint", "b2MouseJoint", "b2PulleyJoint", "b2MotorJoint")
 """Joints that add energy, or pass it on."""
@@ -56,6 +58,8 @@ class Described:
         self.gathered = Gathered(members=[self._member(k, body) for k, body in enumerate(self.bodies)])
         self._shapes: dict[int, list[int]] = {}  # of each body, the numbers of its shapes
         self._groups: dict[int, list[int]] = {}
+        self._fixed_owners: list[Any] = []
+        self.fixtures: dict[int, Fixture] = {}  # by where Box2D has it
         self._count = 0
         for body in every:
             self._add_shapes(body)
@@ -64,7 +68,21 @@ class Described:
             self._add_joint(k, joint)
         self._name_forces()
         gravity = float(self.world.gravity[0]), float(self.world.gravity[1])
-        self.scene = self.gathered.scene(given, duration, title, self.step, gravity, RULES)
+        self.owners: list[Any] = [*self.bodies, *self._fixed_owners]  # body of each member
+        self.scene = set_up(self.gathered.scene(given, duration, title, self.step, gravity, RULES), self._set_up)
+
+    def _set_up(self, k: int, body: Any) -> None:
+        """A body as the scene's starts."""
+        self.set_body(k, (*body.position, body.angle), (*body.velocity, body.spin))
+
+    def set_body(self, k: int, pose: Sequence[float], twist: Sequence[float]) -> None:
+        """Of its centre of mass: x, y, m, and angle; their rates."""
+        body, angle = self.bodies[k], float(pose[2])
+        c, s = math.cos(angle), math.sin(angle)
+        x, y = body.localCenter
+        body.transform = ((float(pose[0]) - (c * x - s * y), float(pose[1]) - (s * x + c * y)), angle)
+        body.linearVelocity, body.angularVelocity = (float(twist[0]), float(twist[1])), float(twist[2])
+        body.awake = True
 
     def _move_apart(self, given: Model) -> None:
         ends = [(self._row.get(_key(one.bodyA)), self._row.get(_key(one.bodyB))) for one in self.world.joints]
@@ -108,13 +126,17 @@ class Described:
             pieces = _pieces(fixture.shape, body.localCenter if row is not None else (0.0, 0.0))
             if row is None and pieces:
                 self.gathered.members.append(member)
+                self._fixed_owners.append(body)
             self.gathered.add_shape(member, number, pieces, bits, *surface)
             if len(member.pieces) > before:
+                index = len(self.gathered.members) - 1 if row is None else row
+                self.fixtures[_key(fixture)] = Fixture(index, float(fixture.shape.radius))
                 self._shapes.setdefault(_key(body), []).append(number)
                 self._groups.setdefault(int(filters.groupIndex), []).append(number)
                 member.is_line = row is None and isinstance(fixture.shape, (Box2D.b2EdgeShape, Box2D.b2ChainShape))
             elif row is None and pieces:
                 self.gathered.members.remove(member)
+                self._fixed_owners.pop()
 
     def _fixed(self, body: Any, number: int) -> Member:
         title = _title(body, f"static {number}")
@@ -134,6 +156,7 @@ class Described:
     def _add_joint(self, k: int, joint: Any) -> None:
         gathered, kind = self.gathered, type(joint).__name__
         title, rows = f"{kind} {k}", [self._row.get(_key(body)) for body in (joint.bodyA, joint.bodyB)]
+        gathered.tied |= {row for row in rows if row is not None}
         if not joint.collideConnected:
             ends = (self._shapes.get(_key(body), []) for body in (joint.bodyA, joint.bodyB))
             first, second = ends
@@ -216,6 +239,24 @@ def _pieces(shape: Any, centre: Sequence[float]) -> list[Piece]:
     return [piece for a, b in pairwise(corners) for piece in line(a, b, 0.0)]
 
 
+class NativeReporter(Reporter):
+    """Of fixtures that are a user's own."""
+
+    def __init__(self, found: Described) -> None:
+        super().__init__(None)
+        self.found = found
+
+    def fixture_of(self, fixture: Any) -> Fixture:
+        return self.found.fixtures.get(_key(fixture), NONE)
+
+    def begin_step(self) -> None:
+        self.begin([_frame(body) for body in self.found.owners])
+
+
+def _frame(body: Any) -> tuple[float, float, float, float]:
+    return float(body.position[0]), float(body.position[1]), math.cos(body.angle), math.sin(body.angle)
+
+
 class NativeWorld(recorder.World):
     """Raises ModelError where the function builds another world than the one that was described."""
 
@@ -229,10 +270,29 @@ class NativeWorld(recorder.World):
         self.world, self._bodies = self.found.world, self.found.bodies
         self._iterations = [int(settings[name]) for name in ITERATIONS]
         self._start = planar_start(self.found.scene)
+        self._reporter = None if self.world.contactListener else NativeReporter(self.found)
+        self._before: list[Point] = []
+        self._listens = False
 
     def step(self, *, watched: bool) -> None:
+        """Contacts are reported to one listener: the user's, or ours while it is watched."""
+        if self._reporter is not None and (watched or self._listens):
+            self.world.contactListener = self._reporter if watched else None
+            self._listens = watched
+            self._before = [_point(body.worldCenter) for body in self._bodies]
+            self._reporter.begin_step()
         self.world.Step(self.dt, *self._iterations)
         self.world.ClearForces()
+        if self._reporter is not None and self._reporter.faults:
+            raise self._reporter.faults[0]
+
+    def contacts(self) -> recorder.Rows | None:
+        """As `World.contacts` of a scene has them; None where the world has a listener of its own."""
+        if self._reporter is None:
+            return None
+        now = (_point(body.worldCenter) for body in self._bodies)
+        moves = {k: (x - a, y - b) for k, ((x, y), (a, b)) in enumerate(zip(now, self._before))}
+        return contact_rows(self._reporter.solved, moves)
 
     def read(self) -> recorder.State:
         rows = [(*body.worldCenter, body.angle, *body.linearVelocity, body.angularVelocity) for body in self._bodies]
@@ -246,14 +306,8 @@ class NativeWorld(recorder.World):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         pose, twist = (np.asarray(part, np.float64) for part in state)
-        for k, body in enumerate(self._bodies):
-            angle = float(pose[k, 2])
-            c, s = math.cos(angle), math.sin(angle)
-            x, y = body.localCenter
-            origin = float(pose[k, 0]) - (c * x - s * y), float(pose[k, 1]) - (s * x + c * y)
-            body.transform = (origin, angle)
-            body.linearVelocity, body.angularVelocity = tuple(twist[k, :2].tolist()), float(twist[k, 2])
-            body.awake = True
+        for k in range(len(self._bodies)):
+            self.found.set_body(k, pose[k].tolist(), twist[k].tolist())
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         if body < len(self._bodies):

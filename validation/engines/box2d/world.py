@@ -2,7 +2,7 @@
 
 import ctypes
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -235,14 +235,21 @@ class World(SlabWorld):
         It finds and solves contacts where the bodies were at the start of the step and then moves them on. The
         points are moved on with them: with the free one where the other is fixed, else halfway with both.
         """
-        rows: list[tuple[Any, ...]] = []
         moves = (self.state() - self._before)[:, :2].tolist()
-        for a, b, (x, y), (nx, ny), gap, (px, py) in self._reporter.solved:
-            free = [moves[i] for i in (a, b) if i in self.free]
-            x += sum(dx for dx, _ in free) / len(free)
-            y += sum(dy for _, dy in free) / len(free)
-            rows.append(in_order(a, b, (x, y), (nx, ny), gap, (px, py)))
-        return list(zip(*rows)) if rows else None
+        return contact_rows(self._reporter.solved, {i: moves[i] for i in self.free})
+
+
+def contact_rows(
+    solved: Iterable[tuple[int, int, Point, Point, float, Point]], moves: Mapping[int, Sequence[float]]
+) -> recorder.Rows | None:
+    """`moves`: m, of each free body in the step."""
+    rows: list[tuple[Any, ...]] = []
+    for a, b, (x, y), (nx, ny), gap, (px, py) in solved:
+        free = [moves[i] for i in (a, b) if i in moves]
+        x += sum(dx for dx, _ in free) / len(free)
+        y += sum(dy for _, dy in free) / len(free)
+        rows.append(in_order(a, b, (x, y), (nx, ny), gap, (px, py)))
+    return list(zip(*rows)) if rows else None
 
 
 def solved_points(
@@ -357,9 +364,15 @@ class Reporter(Listener):
         self.frames = frames
         self.solved: list[tuple[int, int, Point, Point, float, Point]] = []
 
+    def fixture_of(self, fixture: Any) -> Fixture:
+        found: Fixture = fixture.userData
+        return found
+
     def PostSolve(self, contact: Any, impulse: Any) -> None:
         try:
-            (a, radius_a), (b, radius_b) = contact.fixtureA.userData, contact.fixtureB.userData
+            (a, radius_a), (b, radius_b) = self.fixture_of(contact.fixtureA), self.fixture_of(contact.fixtureB)
+            if min(a, b) < 0:
+                return
             impulses = list(zip(impulse.normalImpulses, impulse.tangentImpulses))[: impulse.count]
             points = solved_points(contact.manifold, impulses, self.frames[a], self.frames[b], radius_a, radius_b)
             self.solved.extend((a, b, *point) for point in points)

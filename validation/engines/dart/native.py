@@ -14,6 +14,7 @@ from reference_engine.dense import mul
 from scenarios.native import Model
 from scenarios.scene import SpatialScene
 from validation.engines.engine import Value
+from validation.engines.shared import recorder
 from validation.engines.shared.functions import built
 from validation.engines.shared.spatial_description import (
     ALL_BITS,
@@ -25,6 +26,7 @@ from validation.engines.shared.spatial_description import (
     Tie,
     pairs_among,
     placed,
+    set_up_in,
     shifts,
 )
 
@@ -55,6 +57,7 @@ class Described:
             self.gathered.members.append(_member(node, fixed=k >= len(self.bodies)))
             self.gathered.check(self.gathered.members[-1])
         self.owner = itertools.count()
+        self._planes: dict[tuple[tuple[str, int], str], int] = {}  # by node and name of the shape: number of the plane
         for node in [*self.bodies, *others]:
             self._add_shapes(node)
         for node in self.bodies:
@@ -63,7 +66,18 @@ class Described:
         self._name_forces(skeletons)
         gravity = self.world.getGravity().tolist()
         scene, self.frames = self.gathered.scene(given, duration, title, self.step, gravity, RULES)
-        self.scene: SpatialScene = scene
+        self.scene: SpatialScene = set_up_in(scene, self.frames, self.set_body)
+
+    def set_body(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Of a member that moves, in its own frame; the velocity of its centre of mass."""
+        node = self.bodies[k]
+        joint, pose = node.getParentJoint(), dartpy.math.Isometry3()
+        pose.set_translation(position)
+        pose.set_quaternion(dartpy.math.Quaternion(*orientation.tolist()))
+        joint.setTransform(pose)
+        joint.setAngularVelocity(spin)
+        arm = mul(pose.rotation(), np.asarray(node.getLocalCOM(), np.float64))
+        joint.setLinearVelocity(velocity - np.cross(spin, arm))
 
     def _moves(self, node: Any) -> bool:
         """Whether anything between it and the world can."""
@@ -100,6 +114,7 @@ class Described:
                 if member.fixed:
                     at = placed(frame, own)
                     normal = mul(at[1], np.asarray(shape.getNormal(), np.float64))
+                    self._planes[_key(node), str(one.getName())] = len(gathered.planes)
                     gathered.add_plane(member.title, at[0] + float(shape.getOffset()) * normal, normal, law, bits)
                 continue
             described = _shape(shape)
@@ -107,6 +122,14 @@ class Described:
                 gathered.leave_out(f"a shape of {member.title}, {type(shape).__name__}")
                 continue
             gathered.add(k, described, own, law, bits)
+
+    def member_of(self, shape: Any) -> int:
+        """The scene's body, or boundary after them, of a shape node; -1 for what is neither."""
+        node = shape.getBodyNode()
+        if (key := _key(node)) in self.row:
+            plane = self._planes.get((key, str(shape.getName())))
+            return self.row[key] if plane is None else len(self.gathered.members) + plane
+        return -1
 
     def _set_apart(self, skeletons: list[Any]) -> None:
         for one in skeletons:
@@ -128,6 +151,8 @@ class Described:
     def _add_joint(self, node: Any) -> None:
         gathered, joint, k = self.gathered, node.getParentJoint(), self.row[_key(node)]
         kind = joint.getType()
+        if node.getSkeleton().getNumBodyNodes() > 1 or not _is_free(node):
+            gathered.tied |= {k}
         if kind == FREE and node.getParentBodyNode() is None:
             return
         title = str(joint.getName())
@@ -178,6 +203,7 @@ class NativeWorld(FunctionWorld):
         assert scene.native is not None
         found = Described(scene.native.model, scene.duration, scene.title)
         super().__init__(scene, dt, found.scene, found.frames)
+        self._found = found
         self.velocity_lag = -dt / 2
         self._world, self._bodies = found.world, found.bodies
         self._can_be_set = all(_is_free(node) for node in self._bodies)
@@ -198,14 +224,7 @@ class NativeWorld(FunctionWorld):
             )
 
     def set_body_state(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
-        node = self._bodies[k]
-        joint, pose = node.getParentJoint(), dartpy.math.Isometry3()
-        pose.set_translation(position)
-        pose.set_quaternion(dartpy.math.Quaternion(*orientation.tolist()))
-        joint.setTransform(pose)
-        joint.setAngularVelocity(spin)
-        arm = mul(pose.rotation(), np.asarray(node.getLocalCOM(), np.float64))
-        joint.setLinearVelocity(velocity - np.cross(spin, arm))
+        self._found.set_body(k, position, orientation, velocity, spin)
 
     def push(self, k: int, force: Array, point: Array | None) -> None:
         node = self._bodies[k]
@@ -213,6 +232,17 @@ class NativeWorld(FunctionWorld):
             node.addExtForce(force, node.getLocalCOM(), False, True)
         else:
             node.addExtForce(force, point, False, False)
+
+    def contacts(self) -> recorder.Rows | None:
+        """Of the last step, at the poses it started from; DART's normal points from the second to the first."""
+        rows = []
+        for contact in self._world.getLastCollisionResult().getContacts():
+            shapes = (one.getShapeFrame() for one in (contact.collisionObject2, contact.collisionObject1))
+            a, b = (self._found.member_of(one) if isinstance(one, dynamics.ShapeNode) else -1 for one in shapes)
+            if min(a, b) >= 0 and a != b:
+                force = self.dt * np.array(contact.force)
+                rows.append((a, b, contact.point, contact.normal, -contact.penetrationDepth, force))
+        return [np.array(part) for part in zip(*rows)] if rows else None
 
     def options(self) -> dict[str, Value]:
         solver = self._world.getConstraintSolver()

@@ -29,6 +29,7 @@ from validation.engines.shared.spatial_description import (
     deep,
     frame_of,
     placed,
+    set_up_in,
     shifts,
 )
 
@@ -69,7 +70,12 @@ class Described:
         self._name_forces()
         gravity = [float(c) for c in physx_gravity(self.system)]
         scene, self.frames = self.gathered.scene(given, duration, title, self.step, gravity, RULES)
-        self.scene: SpatialScene = scene
+        self.scene: SpatialScene = set_up_in(scene, self.frames, self.set_body)
+
+    def set_body(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Of a member that moves, in its own frame; the velocity of its centre of mass."""
+        self.bodies[k].entity.pose = sapien.Pose(position, orientation)
+        self.bodies[k].linear_velocity, self.bodies[k].angular_velocity = velocity, spin
 
     def _move_apart(self, given: Model, dynamic: list[Any]) -> None:
         count = len(self.bodies)
@@ -135,6 +141,7 @@ class Described:
 
     def _add_joints(self) -> None:
         gathered = self.gathered
+        gathered.tied |= {self.row[one] for one in self.bodies if _is_link(one)}
         for one in self.bodies:
             if not _has_parent(one):
                 continue
@@ -160,6 +167,7 @@ class Described:
             gathered.unmeasured[f"{type(joint).__name__} of {title}: how far it opens"] = None
         if loose:
             gathered.act_on_all()
+            gathered.tied |= set(range(len(self.bodies)))
             gathered.conserves = False
 
     def _name_forces(self) -> None:
@@ -206,6 +214,7 @@ class NativeWorld(FunctionWorld):
         assert scene.native is not None
         found = Described(scene.native.model, scene.duration, scene.title)
         super().__init__(scene, dt, found.scene, found.frames)
+        self._found = found
         self.velocity_lag = -dt / 2
         self._world = found.world  # which its parts do not keep alive
         self._system, self._bodies, self._member = found.system, found.bodies, found.member
@@ -221,8 +230,7 @@ class NativeWorld(FunctionWorld):
             yield pose.p.tolist(), pose.q.tolist(), one.linear_velocity.tolist(), one.angular_velocity.tolist()
 
     def set_body_state(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
-        self._bodies[k].entity.pose = sapien.Pose(position, orientation)
-        self._bodies[k].linear_velocity, self._bodies[k].angular_velocity = velocity, spin
+        self._found.set_body(k, position, orientation, velocity, spin)
 
     def push(self, k: int, force: Array, point: Array | None) -> None:
         if point is None:

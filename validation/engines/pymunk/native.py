@@ -28,6 +28,7 @@ from validation.engines.shared.planar_description import (
     rounded,
     shifts,
 )
+from validation.engines.shared.probes import set_up
 
 RULES = {"friction_rule": "product", "restitution_rule": "product"}
 DRIVES = (pymunk.DampedSpring, pymunk.DampedRotarySpring, pymunk.SimpleMotor)
@@ -54,7 +55,21 @@ class Described:
         self._add_shapes()
         self._add_constraints()
         self._name_forces()
-        self.scene = self.gathered.scene(given, duration, title, self.step, tuple(self.space.gravity), RULES)
+        scene = self.gathered.scene(given, duration, title, self.step, tuple(self.space.gravity), RULES)
+        self.scene = set_up(scene, self._set_up)
+
+    def _set_up(self, k: int, body: Any) -> None:
+        """A body as the scene's starts."""
+        self.set_body(k, (*body.position, body.angle), (*body.velocity, body.spin))
+
+    def set_body(self, k: int, pose: Sequence[float], twist: Sequence[float]) -> None:
+        """Of its centre of mass: x, y, m, and angle; their rates."""
+        body = self.bodies[k]
+        body.angle = float(pose[2])
+        arm = body.center_of_gravity.rotated(body.angle)
+        body.position = float(pose[0]) - arm.x, float(pose[1]) - arm.y
+        body.velocity, body.angular_velocity = (float(twist[0]), float(twist[1])), float(twist[2])
+        self.space.reindex_shapes_for_body(body)
 
     def _move_apart(self, given: Model) -> None:
         ends = [(one.a, one.b) for one in self.space.constraints]
@@ -116,6 +131,7 @@ class Described:
         for k, one in enumerate(self.space.constraints):
             title = f"{type(one).__name__} {k}"
             rows = self._row.get(one.a), self._row.get(one.b)
+            gathered.tied |= {row for row in rows if row is not None}
             if not one.collide_bodies:
                 gathered.apart |= {
                     (min(pair), max(pair))
@@ -252,12 +268,8 @@ class NativeWorld(recorder.World):
 
     def set_state(self, *state: Any, time: float = 0.0) -> None:
         pose, twist = (np.asarray(part, np.float64) for part in state)
-        for k, body in enumerate(self._bodies):
-            body.angle = float(pose[k, 2])
-            arm = body.center_of_gravity.rotated(body.angle)
-            body.position = float(pose[k, 0]) - arm.x, float(pose[k, 1]) - arm.y
-            body.velocity, body.angular_velocity = tuple(twist[k, :2].tolist()), float(twist[k, 2])
-            self.space.reindex_shapes_for_body(body)
+        for k in range(len(self._bodies)):
+            self.found.set_body(k, pose[k].tolist(), twist[k].tolist())
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
         if body < len(self._bodies):

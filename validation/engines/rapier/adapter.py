@@ -41,6 +41,7 @@ from scenarios.native import Model
 from scenarios.scene import PlanarScene, Scene, SpatialScene
 from validation.engines import LOADS
 from validation.engines.engine import SINGLE, NotFiniteError, Setting, Settings, SteppingEngine, Value, able
+from validation.engines.rapier.contacts import contact_rows
 from validation.engines.rapier.native import Described, NativeWorld
 from validation.engines.rapier.queries import QUERIES, overlaps
 from validation.engines.relations import repeats
@@ -84,7 +85,6 @@ LOCKED = {
     "slider": Axes.LOCKED_PRISMATIC_AXES,
     "fixed": Axes.LOCKED_FIXED_AXES,
 }
-UNKNOWN = (math.nan, math.nan, math.nan)  # impulse along the normal and the two tangents
 QUARTER_TURN = (1.5707963267948966, 0.0, 0.0)  # of Rapier's cylinder, which stands along y
 
 TAKES = (
@@ -348,30 +348,9 @@ class RapierWorld(MaximalWorld):
 
     def contacts(self) -> Sequence[Any] | None:
         """Of the last step, with the gaps that it started from; friction is known with Coulomb's model alone."""
-        colliders = self._world.colliders
-        rows: list[tuple[Any, ...]] = []
-        for pair in self._world.narrow_phase.contact_pairs():
-            first, second = colliders[pair.collider1], colliders[pair.collider2]
-            members = int(first.user_data), int(second.user_data)
-            found = [(manifold, manifold.data) for manifold in pair.manifolds]
-            merged = pair.has_any_active_contact and not any(data.solver_contacts for _, data in found)
-            known = not merged and (self._coulomb or self.laws.of(*members)[0] == 0.0)
-            for manifold, data in found:
-                solved = {contact.contact_id for contact in data.solver_contacts}
-                if not merged and not solved:
-                    continue
-                normal, of_first, of_second = data.normal.to_tuple(), first.position, second.position
-                for contact in manifold.points:
-                    if merged or contact.contact_id in solved:
-                        ends = of_first.transform_point(contact.local_p1), of_second.transform_point(contact.local_p2)
-                        impulse = (contact.impulse, *contact.tangent_impulse) if known else UNKNOWN
-                        rows.append((*members, *(end.to_tuple() for end in ends), normal, contact.dist, impulse))
-        if not rows:
-            return None
-        a, b, on_a, on_b, normals, gaps, impulses = (np.array(part, np.float64) for part in zip(*rows))
-        pressing, t, u = impulses.T[..., None]
-        across, along = _tangents(normals)
-        return self.in_dimension(a, b, (on_a + on_b) / 2, normals, gaps, normals * pressing + along * t + across * u)
+        known = (lambda a, b: True) if self._coulomb else (lambda a, b: self.laws.of(a, b)[0] == 0.0)
+        found = contact_rows(self._world, lambda collider: int(self._world.colliders[collider].user_data), known)
+        return None if found is None else self.in_dimension(*found)
 
 
 class _PairHooks:
@@ -426,16 +405,3 @@ def turned_by(orientation: Array, turn: tuple[float, float, float]) -> tuple[flo
     sine = math.hypot(*u)
     x, y, z = (np.array(u) * (2.0 * math.atan2(sine, w) / sine if sine > 0.0 else 2.0)).tolist()
     return x, y, z
-
-
-def _tangents(normal: Array) -> tuple[Array, Array]:
-    """The directions (K, 3) of the two numbers of `tangent_impulse`, the second first: unit, normal to unit normals.
-
-    Duff et al. 2017, Building an orthonormal basis, revisited (JCGT 6.1), which is what Rapier uses; found from the
-    momentum that sliding balls lose.
-    """
-    x, y, z = normal.T
-    sign = np.copysign(1.0, z)
-    a = -1.0 / (sign + z)
-    first = np.stack([1.0 + sign * x * x * a, sign * x * y * a, -sign * x], axis=1)
-    return first, np.stack([x * y * a, sign + y * y * a, -y], axis=1)

@@ -17,6 +17,8 @@ from scenarios import mass
 from scenarios.native import Model
 from scenarios.scene import SpatialScene
 from validation.engines.engine import NotFiniteError, Value
+from validation.engines.rapier.contacts import contact_rows
+from validation.engines.shared import recorder
 from validation.engines.shared.functions import built, in_double
 from validation.engines.shared.maximal_coordinates import from_x_to
 from validation.engines.shared.spatial_description import (
@@ -28,6 +30,7 @@ from validation.engines.shared.spatial_description import (
     Tie,
     frame_of,
     placed,
+    set_up_in,
     shifts,
 )
 
@@ -69,6 +72,7 @@ class Described:
             "friction_rule": self._rule("friction"),
             "restitution_rule": self._rule("restitution"),
         }
+        self.member: dict[tuple[int, int], int] = {}  # of each collider; planes are counted from -2 down
         self._add_shapes()
         moves = [self.gathered.members[self.row[_key(handle)]].title for handle in still if every[handle].is_kinematic]
         for one in moves:
@@ -80,7 +84,13 @@ class Described:
         scene, self.frames = self.gathered.scene(
             given, duration, title, self.step, self.world.gravity.to_tuple(), self.rules
         )
-        self.scene: SpatialScene = scene
+        self.scene: SpatialScene = set_up_in(scene, self.frames, self.set_body)
+
+    def set_body(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
+        """Of a member that moves, in its own frame; the velocity of its centre of mass."""
+        placed_at = rapier.Isometry3(tuple(position.tolist()), rapier.Rotation3(*orientation.tolist()))
+        self.bodies[k].position = placed_at
+        self.bodies[k].linvel, self.bodies[k].angvel = tuple(velocity.tolist()), tuple(spin.tolist())
 
     def _move_apart(self, given: Model) -> None:
         members, count = self.gathered.members, len(self.bodies)
@@ -106,7 +116,7 @@ class Described:
 
     def _add_shapes(self) -> None:
         gathered = self.gathered
-        for number, one in enumerate(self._colliders.values()):
+        for number, (handle, one) in enumerate(self._colliders.items()):
             if one.is_sensor or not one.is_enabled:
                 continue
             parent = None if one.parent is None else self.row.get(_key(one.parent))
@@ -125,12 +135,14 @@ class Described:
                     gathered.leave_out(f"a half-space of {title}")
                 else:
                     frame = placed(gathered.members[parent].frame, local)
+                    self.member[_key(handle)] = -2 - len(gathered.planes)
                     gathered.add_plane(title, frame[0], mul(frame[1], normal), law, bits)
                 continue
             described = _shape(one.shape)
             if described is None:
                 gathered.leave_out(f"a shape of {title}, {str(one.shape.shape_type).rpartition('.')[2].lower()}")
                 continue
+            self.member[_key(handle)] = parent
             gathered.add(parent, described[0], placed(local, described[1]), law, bits)
 
     def _leave_out_empty(self) -> None:
@@ -140,6 +152,8 @@ class Described:
         needed = [k for k, one in enumerate(members) if not one.fixed or one.pieces or k in tied]
         number = {old: new for new, old in enumerate(needed)}
         self.gathered.members = [members[k] for k in needed]
+        planes = len(needed) - 2
+        self.member = {one: number[k] if k >= 0 else planes - k for one, k in self.member.items()}
         for tie in self.gathered.ties:
             tie.a, tie.b = number[tie.a], None if tie.b is None else number[tie.b]
 
@@ -151,6 +165,7 @@ class Described:
         for number, (_, joint) in enumerate(self.world.impulse_joints):
             data, ends = joint.data, [self.row[_key(joint.body1)], self.row[_key(joint.body2)]]
             title = f"joint {number}"
+            gathered.tied |= {*ends}
             if not data.contacts_enabled:
                 pairs = itertools.product(owners[ends[0]], owners[ends[1]])
                 gathered.apart |= {(min(pair), max(pair)) for pair in pairs}
@@ -175,6 +190,7 @@ class Described:
         if many := len(list(self.world.multibody_joints)):
             gathered.unmeasured[f"{many} multibody joints: how far they open"] = None
             gathered.act_on_all()
+            gathered.tied |= set(range(len(self.bodies)))
 
     def _name_forces(self) -> None:
         gathered = self.gathered
@@ -205,10 +221,12 @@ class NativeWorld(FunctionWorld):
         assert scene.native is not None
         found = Described(scene.native.model, scene.duration, scene.title)
         super().__init__(scene, dt, found.scene, found.frames)
+        self._found = found
         self._world, self._bodies = found.world, found.bodies
         parameters = self._world.integration_parameters
         parameters.dt = dt
         self.velocity_lag = -dt / (2 * int(parameters.num_solver_iterations))
+        self._coulomb = parameters.friction_model == rapier.FrictionModel.COULOMB
         self._forced: list[Any] = []
 
     def advance(self) -> None:
@@ -226,9 +244,7 @@ class NativeWorld(FunctionWorld):
             yield body.translation.to_tuple(), (w, x, y, z), body.linvel.to_tuple(), body.angvel.to_tuple()
 
     def set_body_state(self, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> None:
-        placed_at = rapier.Isometry3(tuple(position.tolist()), rapier.Rotation3(*orientation.tolist()))
-        self._bodies[k].position = placed_at
-        self._bodies[k].linvel, self._bodies[k].angvel = tuple(velocity.tolist()), tuple(spin.tolist())
+        self._found.set_body(k, position, orientation, velocity, spin)
 
     def push(self, k: int, force: Array, point: Array | None) -> None:
         if point is None:
@@ -236,6 +252,15 @@ class NativeWorld(FunctionWorld):
         else:
             self._bodies[k].add_force_at_point(tuple(force.tolist()), tuple(point.tolist()))
         self._forced.append(self._bodies[k])
+
+    def contacts(self) -> recorder.Rows | None:
+        """With the gaps that the step started from; friction is known with Coulomb's model alone."""
+        bodies = [*self.scene.bodies, *self.scene.boundaries]
+
+        def known(a: int, b: int) -> bool:
+            return self._coulomb or max(float(bodies[k].friction) for k in (a, b)) == 0.0
+
+        return contact_rows(self._world, lambda handle: self._found.member.get(_key(handle), -1), known)
 
     def options(self) -> dict[str, Value]:
         p = self._world.integration_parameters

@@ -75,12 +75,17 @@ class GatheredWorld(Generic[MemberT]):
 
     members: list[MemberT] = field(default_factory=list)
     acted_on: set[int] = field(default_factory=set)  # members
+    tied: set[int] = field(default_factory=set)  # members that a joint or connection holds, whatever it is
     unmeasured: dict[str, None] = field(default_factory=dict)
     conserves: bool = True
 
     def leave_out(self, what: str) -> None:
         self.unmeasured[f"{what}; its gaps are not measured"] = None
         self.act_on_all()
+
+    def free(self) -> list[int]:
+        """Members that move and that nothing ties."""
+        return [k for k, one in enumerate(self.members) if not one.fixed and k not in self.tied]
 
     def act_on_all(self) -> None:
         self.acted_on |= {k for k, one in enumerate(self.members) if not one.fixed}

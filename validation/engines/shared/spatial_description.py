@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,16 +34,22 @@ from validation.engines.shared.description import (
     shape_of,
     with_overlaps,
 )
+from validation.engines.shared.probes import set_up
 from validation.engines.shared.quaternions import continued, product, rotated
 
 WIDTH = 13  # numbers of a body: position, quaternion, velocity, spin
 ALL_BITS = 2**31 - 1
 STATE = ("position", "orientation", "velocity", "spin")
+BACK = np.array([1.0, -1.0, -1.0, -1.0])  # times a unit quaternion: the other way round
 Piece = dict[str, Any]
 Frame = tuple[Array, Array]
 """Position, m, and axes as columns."""
 BodyState = tuple[Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 """Position, quaternion w-x-y-z, velocity of the centre of mass and spin, world axes."""
+MemberState = tuple[Array, Array, Array, Array]
+"""Likewise."""
+SetBody = Callable[[int, Array, Array, Array, Array], None]
+"""Of the member of a number."""
 
 
 def frame_of(position: Iterable[float], quaternion: Sequence[float]) -> Frame:
@@ -170,6 +176,7 @@ class Gathered(GatheredWorld[Member]):
                     "apart": sorted(self.apart),
                     "acted_on": [bodies[k]["name"] for k in sorted(self.acted_on)],
                     "conserves": self.conserves,
+                    "free": [bodies[k]["name"] for k in self.free()],
                     "sweeps": False,
                     "unmeasured": [text[:500] for text in self.unmeasured],
                 },
@@ -224,6 +231,22 @@ def _joint(tie: Tie, name: str, bodies: Sequence[dict[str, Any]]) -> dict[str, A
         "anchor_b": tie.on_b.tolist() if tie.b is None else BodyFrame(bodies[tie.b]).point(tie.on_b),
     }
     return found if tie.axis is None else {**found, "axis": own.vector(tie.axis)}
+
+
+def set_up_in(scene: SpatialScene, its: Frames, set_body: SetBody) -> SpatialScene:
+    """The scene as its model's probe begins, and the engine's bodies with it; `set_body` is of a member's own frame."""
+
+    def begin(k: int, body: Any) -> None:
+        state = (np.array(getattr(body, name), np.float64) for name in STATE)
+        set_body(k, *own_state(its, k, *state))
+
+    return set_up(scene, begin)
+
+
+def own_state(its: Frames, k: int, position: Array, orientation: Array, velocity: Array, spin: Array) -> MemberState:
+    """Of a body of the scene that moves, in the engine's frame of it; the velocity stays that of the centre of mass."""
+    own = product(orientation[None], its.axes[k : k + 1] * BACK)
+    return position - rotated(own, its.centre[k : k + 1])[0], own[0], velocity, spin
 
 
 class FunctionWorld(recorder.World):
@@ -288,11 +311,8 @@ class FunctionWorld(recorder.World):
         if not self._can_be_set:
             raise DeclinedError("the state of a world with joints is not worked out of poses")
         position, orientation, velocity, spin = (np.asarray(part, np.float64) for part in state)
-        back = self._its.axes * np.array([1.0, -1.0, -1.0, -1.0])
-        own = product(orientation[self._free], back)
-        arm = rotated(own, self._its.centre)
-        for k in range(len(own)):
-            self.set_body_state(k, position[k] - arm[k], own[k], velocity[k], spin[k])
+        for k in range(len(self._its.centre)):
+            self.set_body_state(k, *own_state(self._its, k, position[k], orientation[k], velocity[k], spin[k]))
         self._last = orientation[self._free]
 
     def apply_force(self, body: int, force: Sequence[float], point: Sequence[float] | None = None) -> None:
