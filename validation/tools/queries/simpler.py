@@ -16,25 +16,36 @@ from validation.records.queries import Poses
 from validation.tools.queries.asking import Asker, scene_of
 
 DIGITS = (1, 2, 3, 4, 6, 9)
+MOST_ALONE = 6  # poses of some shapes that are asked about alone
 AS_WRONG = 0.3  # of the error, as a share of the thinner body: a simpler pose is off by that at least
 
 
 def simplified(asker: Asker, query: Query, round_off: float, find: Find) -> Find:
-    """The same kind of wrong answer, of the roundest numbers that show it; the find itself where none do."""
+    """The same kind of wrong answer, of the roundest numbers that show it; the find itself where none do.
+
+    A pose counts that is wrong where nothing is asked before it: engines keep contacts from step to step.
+    """
     if find.answers is None:
         return find
     for shapes in _rounder_shapes(find):
         question = _rounded(find, shapes)
-        bounds = pair_bounds(question.geometries, question.poses.position, question.poses.orientation)
-        _, _, answers = asker.ask(find.query, scene_of(shapes), question.poses)
-        if answers is None:
-            continue
-        result = judged(query, round_off, question.geometries, question.kinds, question.poses, answers, bounds)
-        fits = result.is_find & (result.kind == KINDS.index(find.kind))
-        fits &= result.error >= AS_WRONG * find.share * question.thickness
-        if fits.any():  # the roundest come first
-            return find_of(find.query, question, answers, bounds, result, int(np.argmax(fits)))
+        for one in _wrong(asker, query, round_off, find, question)[:MOST_ALONE]:  # the roundest come first
+            alone = replace(question, poses=one.pose, classes=question.classes[:1])
+            if found := _wrong(asker, query, round_off, find, alone):
+                return found[0]
     return find
+
+
+def _wrong(asker: Asker, query: Query, round_off: float, find: Find, question: Question) -> list[Find]:
+    """The poses of which the answer is wrong in the same way, by as much."""
+    bounds = pair_bounds(question.geometries, question.poses.position, question.poses.orientation)
+    _, _, answers = asker.ask(find.query, scene_of(question.shapes), question.poses)
+    if answers is None:
+        return []
+    result = judged(query, round_off, question.geometries, question.kinds, question.poses, answers, bounds)
+    fits = result.is_find & (result.kind == KINDS.index(find.kind))
+    fits &= result.error >= AS_WRONG * find.share * question.thickness
+    return [find_of(find.query, question, answers, bounds, result, int(row)) for row in np.flatnonzero(fits)]
 
 
 def _rounder_shapes(find: Find) -> Iterator[tuple[Any, Any]]:

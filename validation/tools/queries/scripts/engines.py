@@ -120,10 +120,11 @@ def _rapier(find: Find) -> Code:
         f"upright = {along_y}",
         "",
         "",
-        "def pose(k):",
+        "def pose(k, laid):",
+        '    """`laid`: with the quarter turn that lays y along z."""',
         "    w, x, y, z = turn[k] / np.linalg.norm(turn[k])",
         "    c = s = 0.5**0.5",
-        "    if upright[k]:",
+        "    if laid:",
         "        w, x, y, z = w * c - x * s, w * s + x * c, y * c + z * s, z * c - y * s",
         "    turned = rapier.Rotation3(float(w), float(x), float(y), float(z))",
         "    return rapier.Isometry3(tuple(position[k].tolist()), turned)",
@@ -134,10 +135,10 @@ def _rapier(find: Find) -> Code:
     ]
     if find.query == "overlap":
         lines += [
-            "world.add_collider(rapier.Collider.new(shapes[0]).position(pose(0)))",
+            "world.add_collider(rapier.Collider.new(shapes[0]).position(pose(0, upright[0])))",
             "world.update_query_pipeline()",
             "hits = []",
-            "world.query_pipeline.intersect_shape(pose(1), shapes[1], hits.append, rapier.QueryFilter())",
+            "world.query_pipeline.intersect_shape(pose(1, upright[1]), shapes[1], hits.append, rapier.QueryFilter())",
             'contact, gap, normal = bool(hits), float("nan"), None',
         ]
     else:
@@ -145,8 +146,10 @@ def _rapier(find: Find) -> Code:
             "for k in (0, 1):",
             "    body = rapier.RigidBody.dynamic().can_sleep(False)",
             "    own = rapier.MassProperties((0.0, 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))",
-            "    collider = rapier.Collider.new(shapes[k]).density(0.0).position(pose(k)).user_data(k).friction(0.0)",
-            "    world.add_body(body.additional_mass_properties(own), [collider])",
+            "    collider = rapier.Collider.new(shapes[k]).density(0.0).user_data(k).friction(0.0)",
+            "    collider = collider.rotation((np.pi / 2, 0.0, 0.0)) if upright[k] else collider",
+            "    handle = world.add_body(body.additional_mass_properties(own), [collider])",
+            "    world.rigid_bodies[handle].position = pose(k, False)",
             "world.step()",
             "found = []",
             "for pair in world.narrow_phase.contact_pairs():",
