@@ -210,7 +210,7 @@ def leave_out(run, m):
     y, least, before = loop.y, work.state, work.foreseen
     copy(y, before)
     copy(y, least)
-    projection.stop_rates(model, least, following, m, False, work)
+    projection.stop_rates(model, least, following, m, 0.0, work)
     bounces = bouncing_energy(model, following, m, work.geometry)
     least_change = projection.kinetic_energy(model, least, 1.0, before)
     if least_change > MOST_GAIN * bounces:
@@ -238,7 +238,7 @@ def slips_instead(run, m, least_change, before):
         stuck[k] = following.id[k, col.MODE]
         if stuck[k] == modes.STICKS:
             following.id[k, col.MODE] = modes.CLOSED
-    projection.stop_rates(model, y, following, m, False, run.work)
+    projection.stop_rates(model, y, following, m, 0.0, run.work)
     if projection.kinetic_energy(model, y, 1.0, before) < LESS * least_change:
         return True
     copy(before, y)
@@ -267,7 +267,7 @@ def stop_independent(run, m):
     """
     loop, following, G, stopped = run.loop, run.following, run.work.geometry, np.int64(0)
     for turn in range(2):
-        projection.stop_rates(run.model, loop.y, following, m, True, run.work)
+        projection.stop_rates(run.model, loop.y, following, m, projection.NEARLY**2, run.work)
         still = projection.still_of(loop.y)
         slow = still
         for k in range(m):

@@ -201,6 +201,7 @@ class Work(Structure):
     skipped: Indices = of_shape("2 N")  # 1: this row adds nothing to those before it
     size: Array = of_shape(2, "2 N")
     force: Array = of_shape("N", 2)  # N, along normal and tangent
+    redundant: Indices = of_shape("N")  # 1: this contact's normal force adds nothing to those of the others
     state: Array = of_shape("6 R")
     rate: Array = of_shape("6 R")
     foreseen: Array = of_shape("6 R")

@@ -8,7 +8,7 @@ condition is the square of that of L: two corners to either side of a pin, 1e-7 
 import numpy as np
 
 from reference_engine.compiler.kernels import kernel
-from reference_engine.contact_problems.elimination import eliminate, substitute
+from reference_engine.contact_problems.elimination import DEPENDENT, eliminate, substitute
 from reference_engine.planar import layout as col
 from reference_engine.planar import rows
 from reference_engine.planar.islands import divide
@@ -91,11 +91,12 @@ def take_out(Q, r, skipped, x, size):
 
 
 @kernel
-def least_change(model, contacts, s, m, unit, apart, work, offset, y):
+def least_change(model, contacts, s, m, unit, left_out, work, offset, y):
     """y[offset:] += M^(-1/2) x for the m gathered rows of island s and work.right.
 
     A row that depends on those before it is left out: where redundant rows contradict each other, those of the lower
-    rank are the ones that are not obeyed. unit: round-off of what is to be changed; apart: as in `close_gaps`.
+    rank are the ones that are not obeyed. unit: round-off of what is to be changed; left_out: of the square of a
+    contact's row, what it has of its own where it is not obeyed.
     """
     Q, x, skipped, first = work.M, work.x, work.skipped, work.first_member[s]
     bodies = work.first_member[s + 1] - first
@@ -107,8 +108,8 @@ def least_change(model, contacts, s, m, unit, apart, work, offset, y):
         skipped[r] = 0
         joint = contacts.id[work.of[r], col.ROLE] == col.JOINT
         nothing = NOTHING * unit if joint or offset > 0 else (CLOSED_GAP / GAP_ROUND_OFF) * unit
-        blown_up = abs(x[r]) <= nothing or (apart and not joint)
-        if own <= DEPENDS**2 * whole or (own <= NEARLY**2 * whole and blown_up):
+        blown_up = own <= NEARLY**2 * whole and abs(x[r]) <= nothing
+        if own <= DEPENDS**2 * whole or blown_up or (not joint and own <= left_out * whole):
             skipped[r] = 1
             continue
         x[r] /= np.sqrt(own)
@@ -142,7 +143,7 @@ def close_gaps(model, y, contacts, n, work, apart):
             work.right[r] = -work.geometry[k, col.GAP]
             if apart and contacts.id[k, col.ROLE] != col.JOINT:
                 work.right[r] = max(0.0, work.right[r])
-        least_change(model, contacts, s, m, unit, apart, work, 0, y)
+        least_change(model, contacts, s, m, unit, NEARLY**2 if apart else 0.0, work, 0, y)
     return True
 
 
@@ -154,15 +155,15 @@ def aim_at_rest(work, m):
 
 
 @kernel
-def stop_rates(model, y, contacts, n, apart, work):
-    """Rates of the first n contacts, and slips of those that stick, to zero; if `apart`, not of what nearly depends."""
+def stop_rates(model, y, contacts, n, left_out, work):
+    """Rates of the first n contacts, and slips of those that stick, to zero; left_out: as in `least_change`."""
     for k in range(n):
         rows.measure(model, y, contacts, k, work.geometry)
     unit = still_of(y)
     for s in range(divide(model, contacts, n, work)):
         m = rows.gather(contacts, s, rows.WITH_STICKING, work)
         aim_at_rest(work, m)
-        least_change(model, contacts, s, m, unit, apart, work, 3 * model.inv_mass.shape[0], y)
+        least_change(model, contacts, s, m, unit, left_out, work, 3 * model.inv_mass.shape[0], y)
 
 
 @kernel
@@ -180,10 +181,14 @@ def stop_by_impulses(model, y, contacts, n, work):
 
 @kernel
 def project(model, y, contacts, n, work):
-    """Gaps of the first n contacts, then their rates and the slip of those that stick, to zero."""
+    """Gaps of the first n contacts, then their rates and the slip of those that stick, to zero.
+
+    But for rates of contacts that no force holds (`rate`): where an arm all but vanishes one opens, or closes further,
+    and that is an event (`margin`).
+    """
     if n > 0:
         close_gaps(model, y, contacts, n, work, False)
-        stop_rates(model, y, contacts, n, False, work)
+        stop_rates(model, y, contacts, n, DEPENDENT, work)
 
 
 @kernel

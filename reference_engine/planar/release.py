@@ -17,6 +17,7 @@ STEEPEST = 1.25  # of its bend a slope at the middle one, where it has a least b
 GOLDEN = 0.6180339887498949  # of what is left where a least margin is searched for
 MOST_SEARCHES = 30
 SLIDES_FOR_CERTAIN = 100.0  # times the round-off of a rate
+OPENS_FOR_CERTAIN = 2.0  # times the round-off of a rate, or what rates are that ought to be 0
 FORCE, CONE, SLIP_ENDS, EDGE = np.int64(0), np.int64(1), np.int64(2), np.int64(3)  # which of a contact's conditions
 CONDITIONS = np.int64(4)  # of a contact: columns of work.margin in a slot
 SEARCH = np.int64(3)  # the slot of a search; those before it are of the last three checks
@@ -32,12 +33,16 @@ def along(contacts, k, G):
 def margin(run, time, y, slot):
     """(least margin, contact, condition): negative once a contact pulls or slips though it sticks (by more than PULL),
 
-    slides the other way (by more than work.spare, m/s), or is past its edge. All of them are left in work.margin, in
-    the columns of the slot.
+    slides the other way (by more than work.spare, m/s), or is past its edge; or once one that has no force of its own
+    opens, or closes further, as the others let it where an arm all but vanishes. All of them are left in work.margin,
+    in the columns of the slot.
     """
     model, contacts, work, pull = run.model, run.active, run.work, run.loop.now[col.PULL]
     rate(run, time, y, work.rate)
-    least, at, what = np.inf, np.int64(-1), FORCE
+    least, at, what, closed = np.inf, np.int64(-1), FORCE, OPENS_FOR_CERTAIN * run.loop.now[col.STILL]
+    for k in range(run.loop.counters[col.ACTIVE]):  # the rates that are to be 0 show how exact this state is
+        if work.redundant[k] == 0:
+            closed = max(closed, OPENS_FOR_CERTAIN * abs(work.geometry[k, col.RATE]))
     for k in range(run.loop.counters[col.ACTIVE]):
         role, mode, found = contacts.id[k, col.ROLE], contacts.id[k, col.MODE], work.margin[k]
         for condition in range(CONDITIONS):
@@ -46,6 +51,8 @@ def margin(run, time, y, slot):
             continue
         stiff = delassus_diagonal(model, contacts, k, work.geometry)
         found[CONDITIONS * slot + FORCE] = work.force[k, 0] * stiff + pull
+        if work.redundant[k] == 1 and abs(work.geometry[k, col.RATE]) > closed:
+            found[CONDITIONS * slot + FORCE] = closed - abs(work.geometry[k, col.RATE])
         if mode == STICKS:
             reserve = contacts.value[k, col.STATIC_FRICTION] * work.force[k, 0] - abs(work.force[k, 1])
             found[CONDITIONS * slot + CONE] = reserve * stiff + pull

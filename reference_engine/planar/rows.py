@@ -268,6 +268,8 @@ def constrain_island(model, y, contacts, s, work, rate_out):
     eliminate(work.M, m, work.pivot, work.skipped, work.size)
     for r in range(m):
         work.x[r] = contacts.value[work.of[r], col.FORCE_T if work.tangent[r] == TANGENT else col.FORCE_N]
+        if work.tangent[r] == NORMAL:
+            work.redundant[work.of[r]] = work.skipped[r]
     for turn in range(3):
         if turn > 0:
             for r in range(m):
