@@ -146,9 +146,12 @@ def time_left(run, n, pair):
         own = between(found.id[k, col.PIECE_I], found.id[k, col.PIECE_J], piece_i, piece_j)
         gap, rate, b = work.geometry[k, col.GAP], work.geometry[k, col.RATE], work.b[2 * k]
         rests = rate >= -now[col.STILL] and abs(gap) <= now[col.ALLOWANCE]  # its root: round-off by round-off
-        falls = own and rate < 0.0 and not rests and rate * rate > 2.0 * b * gap
+        square = rate * rate - 2.0 * b * gap
+        if gap < 0.0:  # it was closed a moment ago, whatever round-off leaves of a hop from there
+            square = max(0.0, square)
+        falls = own and rate < 0.0 and not rests and (square > 0.0 or gap < 0.0)
         if falls and matching_contact(run.active, run.loop.counters[col.ACTIVE], found, k) < 0:
-            more = 2.0 * gap / (np.sqrt(rate * rate - 2.0 * b * gap) - rate)
+            more = 2.0 * gap / (np.sqrt(square) - rate)
             if more < change:
                 i, j = found.id[k, col.BODY_I], found.id[k, col.BODY_J]
                 change, left = more, abs(gap) - spacing(run.loop.end, i, j)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from reference_engine import Body, Settings, Spring, World, box, simulate
+from reference_engine import Body, Settings, Spring, World, box, energy, simulate
 from tests.reference_engine.planar import truths
 from tests.reference_engine.planar.scenes import GRAVITY, ROUND_OFF_OF_GAPS, at, flat, ground
 from tests.reference_engine.planar.worlds import face_forces, stack
@@ -151,3 +151,22 @@ def test_a_row_of_dominoes_falls_as_it_does_at_a_finer_tolerance():
         assert coarse.pose[at(coarse, time)] == pytest.approx(fine.pose[at(fine, time)], abs=1e-8)
     assert fine.pose[-1, 1, 2] < -0.5
     assert fine.penetration <= ROUND_OFF_OF_GAPS
+
+
+@pytest.mark.parametrize("lift", [5e-12, 1.4e-10, 1e-9])
+@pytest.mark.parametrize("gap", [1.4e-9, 5e-9])
+def test_a_corner_whose_hops_are_below_round_off_does_not_go_under_while_the_other_comes_down(lift, gap):
+    """A block with e = 1 hops off one corner by 1e-21 m, while the other is a nanometre up: it stays out of the ground,
+    and the rocking goes on with the energy that it has.
+    """
+    spin = -1e-4
+    rate = lift - spin * 0.5 * (math.sin(gap) - math.cos(gap))
+    position = (0.0, 0.5 * math.cos(gap) + 0.5 * math.sin(gap))
+    block = Body(shape=box(1.0, 1.0), position=position, angle=gap, velocity=(0.0, rate), spin=spin)
+    world = World(bodies=(ground(), block), friction=0.0, restitution=1.0)
+    duration = 2.0 * gap / -spin
+    motion = simulate(world, duration, 0.1 * duration)
+    assert motion.penetration <= ROUND_OFF_OF_GAPS
+    total = energy(world, motion)
+    impacts = np.count_nonzero(motion.events.kind == "impact")
+    assert np.abs(total - total[0]).max() <= 1e-14 + impacts * GRAVITY * ROUND_OFF_OF_GAPS

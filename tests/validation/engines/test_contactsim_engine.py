@@ -140,6 +140,17 @@ def test_an_impact_at_the_end_of_a_step_comes_before_the_sample_there() -> None:
     assert (speed[jumps] < 0.0).all() and (speed[jumps + 1] > 0.0).all()
 
 
+def test_an_impact_in_the_last_round_off_of_a_step_is_at_the_time_of_its_samples() -> None:
+    """A step goes on by `estimate - time` and by what is left, which may end 1e-18 s beyond it; two of them strike."""
+    discs = (
+        ball("low", radius=1.25, mass=1.0, position=(0.0, 2.197265625), velocity=(20.0, 0.0)),
+        ball("high", radius=0.734375, mass=30.0, position=(1.15625, 4.1826171875), velocity=(-20.0, 0.0), spin=-10.0),
+    )
+    motion = simulated(Engine(), scene(*discs, box("top", mass=1.0, position=(-0.5, 5.4169921875)), duration=0.1))
+    jumps = motion.time[:-1][(np.diff(motion.time) == 0.0) & (np.diff(motion.twist, axis=0) != 0.0).any(axis=(1, 2))]
+    assert len(jumps) and set(motion.impacts.time) == set(jumps)
+
+
 def test_contact_forces_carry_the_weight() -> None:
     resting = scene(box(mass=2.0, position=(0.0, 0.505)), duration=0.5, ground=ground())
     motion = simulated(Engine(), resting)

@@ -108,7 +108,7 @@ class Jump(NamedTuple):
     """An impact's state, of all bodies, boundaries and the background."""
 
     step: int  # in which it was, counted from 1
-    time: float  # s
+    time: float  # s, within that step, whatever the round-off of the sum of steps says
     pose: Array  # (B + 1, 3)
     before: Array  # (B + 1, 3), the twist
     after: Array
@@ -119,18 +119,19 @@ class RecordedSim(ContactSim):
 
     def __init__(self, world: Model, settings: FaithfulSettings, start: float = 0.0) -> None:
         super().__init__(world, settings, start)
-        self.steps = 0
+        self.steps, self.length = 0, 0.0
         self.jumps: list[Jump] = []
 
     def advance(self, step: float) -> None:
-        self.steps += 1
+        self.steps, self.length = self.steps + 1, step
         super().advance(step)
 
     def handle(self, rows: Any, small: bool = False) -> bool:
         before = self.twist.copy()
         bounced = super().handle(rows, small)
         if bounced and not small:
-            self.jumps.append(Jump(self.steps, self.time, self.pose.copy(), before, self.twist.copy()))
+            time = min(max(self.time, self.length * (self.steps - 1)), self.length * self.steps)
+            self.jumps.append(Jump(self.steps, time, self.pose.copy(), before, self.twist.copy()))
         return bounced
 
 
@@ -166,7 +167,8 @@ class World(SceneWorld):
         return a[rows], b[rows], found.point[rows], found.normal[rows], found.gap[rows], impulse[rows]
 
     def impacts(self) -> Impacts:
-        found = joined([NO_IMPACTS, *self.sim.events])
+        each = zip(self.sim.jumps, self.sim.events, strict=True)
+        found = joined([NO_IMPACTS, *(replace(one, time=np.full(len(one.time), jump.time)) for jump, one in each)])
         rows = np.flatnonzero((found.pair < len(self.sim.world.bodies)).all(axis=1))
         return Impacts(
             time=found.time[rows],
@@ -269,10 +271,8 @@ def with_jumps(motion: PlanarTrajectory, world: World) -> PlanarTrajectory:
     jumps, count = world.sim.jumps, motion.pose.shape[1]
     if not jumps:
         return replace(motion, impacts=world.impacts())
-    # A step's impacts come after its start and before its end, whatever the round-off of the sum of steps says.
-    dt, step = motion.dt, np.array([jump.step for jump in jumps])
-    rows = np.repeat(np.searchsorted(motion.time, dt * (step - 0.5)), 2)
-    time = np.repeat(np.clip([jump.time for jump in jumps], dt * (step - 1), dt * step), 2)
+    rows = np.repeat(np.searchsorted(motion.time, motion.dt * (np.array([jump.step for jump in jumps]) - 0.5)), 2)
+    time = np.repeat([jump.time for jump in jumps], 2)
     pose = np.repeat([jump.pose[:count] for jump in jumps], 2, axis=0)
     twist = np.array([twist[:count] for jump in jumps for twist in (jump.before, jump.after)])
     contacts = motion.contacts
