@@ -19,7 +19,8 @@ from scenarios.native import ENDINGS, Controls, Language, Model, ModelFile, Star
 from scenarios.scene_error import SceneError
 
 LANGUAGES: dict[str, Language] = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "robot": "urdf", "sdf": "sdf"}
-MOST_BYTES = 64 * 2**20  # of all files together
+MOST_BYTES = 256 * 2**20  # of all files together
+MOST_OF_ONE = 64 * 2**20
 MOST_FILES = 5000
 MOST_ELEMENTS = 50_000  # of XML, in all files; a hundred thousand geoms take MuJoCo minutes to load
 MOST_INCLUDES = 200  # of XML files
@@ -190,6 +191,8 @@ class _Reader:
         if name in self.found:
             return
         size = 0 if again else source.stat().st_size
+        if size > MOST_OF_ONE:
+            raise SceneError(f"{name}: {size / 2**20:.1f} MiB; allowed: {MOST_OF_ONE / 2**20:.0f} MiB in one file")
         if self.total + size > MOST_BYTES or len(self.found) == MOST_FILES:
             most = f"{MOST_BYTES / 2**20:.0f} MiB in {MOST_FILES} files"
             raise SceneError(f"{name}: {size / 2**20:.1f} MiB; allowed: for all files of a model {most}")

@@ -117,7 +117,7 @@ def _rapier(find: Find) -> Code:
     lines += [
         "]",
         "# Rapier's cylinders stand along y",
-        f"upright = {along_y}",
+        f"along_y = {along_y}",
         "",
         "",
         "def pose(k, laid):",
@@ -135,10 +135,10 @@ def _rapier(find: Find) -> Code:
     ]
     if find.query == "overlap":
         lines += [
-            "world.add_collider(rapier.Collider.new(shapes[0]).position(pose(0, upright[0])))",
+            "world.add_collider(rapier.Collider.new(shapes[0]).position(pose(0, along_y[0])))",
             "world.update_query_pipeline()",
             "hits = []",
-            "world.query_pipeline.intersect_shape(pose(1, upright[1]), shapes[1], hits.append, rapier.QueryFilter())",
+            "world.query_pipeline.intersect_shape(pose(1, along_y[1]), shapes[1], hits.append, rapier.QueryFilter())",
             'contact, gap, normal = bool(hits), float("nan"), None',
         ]
     else:
@@ -147,7 +147,7 @@ def _rapier(find: Find) -> Code:
             "    body = rapier.RigidBody.dynamic().can_sleep(False)",
             "    own = rapier.MassProperties((0.0, 0.0, 0.0), 1.0, (1.0, 1.0, 1.0))",
             "    collider = rapier.Collider.new(shapes[k]).density(0.0).user_data(k).friction(0.0)",
-            "    collider = collider.rotation((np.pi / 2, 0.0, 0.0)) if upright[k] else collider",
+            "    collider = collider.rotation((np.pi / 2, 0.0, 0.0)) if along_y[k] else collider",
             "    handle = world.add_body(body.additional_mass_properties(own), [collider])",
             "    world.rigid_bodies[handle].position = pose(k, False)",
             "world.step()",
