@@ -149,15 +149,19 @@ def _passes_on(motion: Motion) -> Flags:
 
 
 def _turned_over(motion: Motion) -> Array:
-    """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together."""
+    """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together; of the others
+    what their turning bends the force by: F (w h)^2 / 4, w h = way / length."""
     h = np.diff(motion.time)
     found = np.zeros(len(h))
     for spring in motion.scene.springs:
         apart = motion.point(spring.b, spring.anchor_b) - motion.point(spring.a, spring.anchor_a)
         length, way = np.linalg.norm(apart, axis=1), np.linalg.norm(np.diff(apart, axis=0), axis=1)
-        short = np.minimum(length[1:], length[:-1]) <= AT_ONCE * way
+        least, most = np.minimum(length[1:], length[:-1]), np.maximum(length[1:], length[:-1])
+        short = least <= AT_ONCE * way
         damping = spring.damping * way / np.where(h > 0.0, h, np.inf)
-        found += np.where(short, 2.0 * (spring.stiffness * (spring.rest_length + way) + damping), 0.0)
+        force = spring.stiffness * np.maximum(most, spring.rest_length) + damping
+        turned = 0.25 * (way / np.where(short, np.inf, least)) ** 2
+        found += np.where(short, 2.0 * (spring.stiffness * (spring.rest_length + way) + damping), turned * force)
     return found
 
 
