@@ -214,7 +214,8 @@ class _InSpace(BodiesInContact):
         begins = active.young[:count] == 1
         ends_at = np.where(begins, -slow, slow)  # m/s, of the slip: what has just begun is slow, and gets faster
         joints = model.candidate[ids, col.KIND] == col.JOINT
-        outside = np.minimum(run.work.row[:count, col.INSIDE] / size, 0.0)
+        within = (col.INSIDE, col.LOWEST)
+        outside = np.minimum(run.work.row[:count, within].min(axis=1) / size, 0.0)
 
         def guards(time: float, y: Array) -> Array:
             run.time[col.START] = time
@@ -228,7 +229,7 @@ class _InSpace(BodiesInContact):
             found[:, 0] = normal / force
             found[:, 1] = np.where(mode == col.STICK, spare / force, (speed - ends_at) / self.pace)
             found[(mode == col.SLIP) & (friction == 0.0), 1] = 1.0
-            found[:, 2] = np.minimum(row[:, col.INSIDE] / size, 1.0) - outside + FURTHER
+            found[:, 2] = np.minimum(row[:, within].min(axis=1) / size, 1.0) - outside + FURTHER
             found[joints] = 1.0
             return found.ravel() + NOISE
 

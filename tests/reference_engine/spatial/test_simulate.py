@@ -321,6 +321,36 @@ def test_a_corner_that_slides_over_the_edge_of_a_face_does_not_go_in_beside_it()
     assert least_gap(world, motion) > -1e-9
 
 
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+@pytest.mark.parametrize("spin", [0.3, -0.3])
+def test_a_plate_that_turns_about_its_edge_on_the_edge_of_another_is_held_by_normals_that_part_the_two(
+    friction: float, spin: float
+) -> None:
+    """Both lean by 1.3 rad at first: their faces are parallel at the edge where they meet. When one turns, one of
+    these faces dips under the plane of its neighbour, beyond the edge: that plane's normal parts them no more.
+    """
+    half, lean = (0.5, 0.5, 0.125), 1.3259
+    attitude = (math.cos(lean / 2.0), 0.0, -math.sin(lean / 2.0), 0.0)
+    across = matrices(np.array([attitude]))[0] @ np.array((0.5, 0.0, 0.125))  # from the centre to the top edge
+    size = tuple(2.0 * a for a in half)
+    fixed = SpatialBody(shape=Box(half), orientation=attitude)
+    arm = across - (0.0, across[1], 0.0)
+    turning = block(
+        size, 1.0, position=tuple(2.0 * arm), orientation=attitude, spin=(0.0, spin, 0.0),
+        velocity=tuple(np.cross((0.0, spin, 0.0), arm)),
+    )  # fmt: skip
+    world = SpatialWorld(bodies=(fixed, turning), friction=friction)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.4, 41))
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.125, 0.125)])
+    contacts = motion.contacts
+    assert len(contacts.sample) > 100
+    for at, first, second, normal in zip(contacts.sample, contacts.first, contacts.second, contacts.normal):
+        one, other = (
+            motion.position[at, i] + corners @ matrices(motion.orientation[at, i : i + 1])[0].T for i in (first, second)
+        )
+        assert (one @ normal).min() - (other @ normal).max() > -1e-9
+
+
 def test_what_is_moved_on_to_its_contacts_is_not_pressed_in_beside_them() -> None:
     """A disc of 32 corners rattles down on to a slope, where many are as near as the two that carry it."""
     slope = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (-0.5, 0.0, math.sqrt(0.75))))
