@@ -16,6 +16,7 @@ from validation.records.simulation import Status
 from validation.running.processes.executor import Executor, Server
 
 STEP = 1.0 / 240.0  # s, the canonical time step
+MOST_STEPS = 1e9  # of a motion; an engine takes a minute for 1e8 of one ball
 UNKNOWN = "unknown"  # version of an engine that could not be loaded
 PLANNING_LIMIT = 60.0  # s for the settings of all cases of an engine, and which it declines
 STARTING = 16  # engines at once: of a hundred, all would be late together
@@ -133,6 +134,14 @@ def profile_of(request: Request, hello: dict[str, Any]) -> str:
     return request.profile or ("fair" if "fair" in known else known[0])
 
 
+def too_many_steps(duration: float, dt: float) -> str:
+    """Why a motion of so long, s, is not begun; "" where it is."""
+    steps = duration / dt
+    if steps <= MOST_STEPS:
+        return ""
+    return f"{duration:g} s are {steps:.1e} steps of {dt:g} s; allowed: {MOST_STEPS:.0e}; give --dt"
+
+
 def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text: str, scene_hash: str) -> Plan:
     scenario = request.scenario
     case = Case(
@@ -158,7 +167,7 @@ def _plan(request: Request, answer: dict[str, Any], hello: dict[str, Any], text:
         scenario=scenario,
         scene_text=text,
         word=request.engine.word,
-        declined=request.declined or answer.get("declined"),
+        declined=request.declined or too_many_steps(scenario.scene.duration, request.dt) or answer.get("declined"),
         unavailable=hello.get("error") or answer.get("unavailable"),
         unavailable_as=(hello | answer).get("outcome", "crashed"),
     )

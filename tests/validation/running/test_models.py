@@ -135,6 +135,7 @@ def hostile(folder: Path) -> dict[str, tuple[str, str]]:
         "many": (FALLING.format(more=many, beside=""), "elements of XML; allowed: 50000"),
         "nan": (PLAIN.replace("0 0 0.2", "0 0 nan"), "nan"),
         "still": ("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>", "no body of it can move"),
+        "slow": (PLAIN.replace("<mujoco>", "<mujoco><option timestep='1e-12'/>"), "2 s are 2.0e+12 steps of 1e-12 s"),
         "absent": ("<mujoco><include file='nothing.xml'/></mujoco>", "nothing.xml"),
     }
 
