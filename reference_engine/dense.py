@@ -113,6 +113,17 @@ def eigh(A: ArrayLike) -> tuple[Array, Array]:
     return values[order], np.ascontiguousarray(vectors[:, order])
 
 
+def is_positive(A: ArrayLike) -> bool:
+    """Whether all eigenvalues of a symmetric matrix (n, n) are above 0: whether Cholesky's factor exists."""
+    M = np.array(A, dtype=np.float64)
+    for k in range(len(M)):
+        if not M[k, k] > 0.0:
+            return False
+        own = M[k, k + 1 :]
+        M[k + 1 :, k + 1 :] -= own[:, None] * (own / M[k, k])
+    return True
+
+
 def svd(A: ArrayLike) -> tuple[Array, Array, Array]:
     """U (m, k), s (k,) the greatest first, V^T (k, n), k = min(m, n), with A = U diag(s) V^T.
 

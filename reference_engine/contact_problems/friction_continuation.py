@@ -26,6 +26,7 @@ SHARE = 1.5  # of the way to its own force a contact goes in a sweep at once, ov
 AT_ONCE = (200, POLISH), (2000, POLISH), (1, MOST_NEWTON)  # sweeps, and steps of Newton's method after them
 FEW_SWEEPS = 100
 CONVERGED = 1e-14  # of the largest acceleration
+NOTHING = 1e-13  # of the largest acceleration
 REFINED = 1e-12  # of the largest acceleration: by no more are the laws missed
 LONGEST, SHORTEST = 0.25, 0.25 / 16.0  # steps of friction, of all of it
 
@@ -41,7 +42,7 @@ def impartial_forces(
     on. At last, where that is asked for, they are swept in turn, so often, which prefers some of them.
     """
     n, m = len(friction), 3 * len(friction)
-    scratch = np.zeros((m, m + 1)), np.zeros((6, m)), np.zeros((m, 2), np.int64)
+    scratch = np.zeros((m, m + 1)), np.zeros((6, m)), np.zeros(m, np.int64)
     force = np.zeros((n, 3))
     missed = float(grow(A, b, friction, slides, force, fine, *scratch))
     if missed <= fine:
@@ -67,7 +68,7 @@ def impartial_forces(
 
 
 @entry
-def grow(A, b, friction, slides, force, fine, M, vectors, pivot):
+def grow(A, b, friction, slides, force, fine, M, vectors, order):
     """m/s^2 by which the laws are missed by the forces, which are written; infinite where the path ends, which is as
     far as these go. Scratch as of `refine_forces`, two vectors more."""
     n, most = friction.shape[0], 0.0
@@ -75,7 +76,7 @@ def grow(A, b, friction, slides, force, fine, M, vectors, pivot):
     for k in range(friction.shape[0]):
         growing[k] = 0.0
         most = max(most, friction[k])
-    _, worst = refine(A, b, growing, slides, force, FEW_NEWTON, M, vectors, pivot)
+    _, worst = refine(A, b, growing, slides, force, FEW_NEWTON, M, vectors, order)
     if worst > fine:
         for k in range(friction.shape[0]):
             for c in range(3):
@@ -88,7 +89,7 @@ def grow(A, b, friction, slides, force, fine, M, vectors, pivot):
             growing[k] = following * friction[k]
             for c in range(3):
                 tried[k, c] = force[k, c]
-        _, missed = refine(A, b, growing, slides, tried, FEW_NEWTON, M, vectors, pivot)
+        _, missed = refine(A, b, growing, slides, tried, FEW_NEWTON, M, vectors, order)
         if missed <= fine:
             share, step, worst = following, min(LONGEST, 2.0 * step), missed
             for k in range(friction.shape[0]):
@@ -102,16 +103,16 @@ def grow(A, b, friction, slides, force, fine, M, vectors, pivot):
 
 
 @entry
-def refine_forces(A, b, friction, slides, force, most, M, vectors, pivot):
+def refine_forces(A, b, friction, slides, force, most, M, vectors, order):
     """`refine`, from outside."""
-    return refine(A, b, friction, slides, force, most, M, vectors, pivot)
+    return refine(A, b, friction, slides, force, most, M, vectors, order)
 
 
 @kernel
-def refine(A, b, friction, slides, force, most, M, vectors, pivot):
+def refine(A, b, friction, slides, force, most, M, vectors, order):
     """(steps, m/s^2 by which the laws are missed), from the forces that are there.
 
-    Scratch: M (3 n, 3 n + 1), vectors (4, 3 n), pivot (3 n, 2).
+    Scratch: M (3 n, 3 n + 1), vectors (4, 3 n), order (3 n,).
     """
     n = friction.shape[0]
     m = 3 * n
@@ -122,18 +123,19 @@ def refine(A, b, friction, slides, force, most, M, vectors, pivot):
     for k in range(n):
         for c in range(3):
             scale = max(scale, abs(b[k, c]))
-    size, worst = misses(A, b, friction, slides, force, off, M)
+    nothing = NOTHING * scale
+    size, worst = misses(A, b, friction, slides, force, off, M, nothing)
     steps = 0
     while steps < most and worst > REFINED * scale:
         steps += 1
         for i in range(m):
             M[i, m] = -off[i // 3, i % 3]
-        solve_least(M, x, weight, pivot, m)
+        solve_least(M, x, weight, order, m)
         share, found, best = 1.0, np.inf, 1.0
         for _ in range(MOST_HALVINGS):
             for i in range(m):
                 tried[i // 3, i % 3] = force[i // 3, i % 3] + share * x[i]
-            now, _ = misses(A, b, friction, slides, tried, off, M)
+            now, _ = misses(A, b, friction, slides, tried, off, M, nothing)
             if now < found:
                 found, best = now, share
             if now < size:
@@ -141,13 +143,16 @@ def refine(A, b, friction, slides, force, most, M, vectors, pivot):
             share *= 0.5
         for i in range(m):
             force[i // 3, i % 3] += best * x[i]
-        size, worst = misses(A, b, friction, slides, force, off, M)
+        size, worst = misses(A, b, friction, slides, force, off, M, nothing)
     return steps, worst
 
 
 @kernel
-def misses(A, b, friction, slides, force, off, M):
-    """(sum of squares, the greatest) of what the laws are missed by, m/s^2; that is in off, its derivatives in M."""
+def misses(A, b, friction, slides, force, off, M, nothing):
+    """(sum of squares, the greatest) of what the laws are missed by, m/s^2; that is in off, its derivatives in M.
+
+    Where that decides between two modes accelerations below `nothing` are none: of contacts alike all have the same.
+    """
     n = friction.shape[0]
     total, worst = 0.0, 0.0
     for k in range(n):
@@ -164,7 +169,7 @@ def misses(A, b, friction, slides, force, off, M):
         f0, f1, f2 = force[k, 0], force[k, 1], force[k, 2]
         pressing = f0 - r * a0
         M[i, i], M[i + 1, i + 1], M[i + 2, i + 2] = 1.0 / r, 1.0 / r, 1.0 / r
-        if pressing > 0.0:
+        if pressing > -r * nothing:
             off[k, 0], M[i, i] = a0, 0.0
             for j in range(3 * n):
                 M[i, j] = A[i, j]
@@ -173,12 +178,12 @@ def misses(A, b, friction, slides, force, off, M):
         if mu == 0.0 or d1 != 0.0 or d2 != 0.0:
             off[k, 1], off[k, 2] = (f1 + mu * d1 * f0) / r, (f2 + mu * d2 * f0) / r
             M[i + 1, i], M[i + 2, i] = mu * d1 / r, mu * d2 / r
-        elif pressing <= 0.0:
+        elif pressing <= -r * nothing:
             off[k, 1], off[k, 2] = f1 / r, f2 / r
         else:
-            z1, z2, cone = f1 - r * a1, f2 - r * a2, mu * pressing
+            z1, z2, cone = f1 - r * a1, f2 - r * a2, mu * max(pressing, 0.0)
             length = np.sqrt(z1 * z1 + z2 * z2)
-            if length <= cone:
+            if length <= cone + r * nothing:
                 off[k, 1], off[k, 2] = a1, a2
                 for j in range(3 * n):
                     M[i + 1, j], M[i + 2, j] = A[i + 1, j], A[i + 2, j]

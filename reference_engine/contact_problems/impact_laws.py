@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from reference_engine import elementary
 from reference_engine.array_types import Array
 from reference_engine.contact_problems.impact_process import ImpactError, process, straight_directions
-from reference_engine.dense import eigh, inverse, mul, norm, pinv, solve
+from reference_engine.dense import eigh, inverse, is_positive, mul, norm, pinv, solve
 from reference_engine.rotation import tangents
 
 INCREMENTAL = ("newton", "poisson", "stronge")
@@ -103,9 +103,11 @@ def checked_inverse_mass(given: ArrayLike, rows: int, round_off: float) -> Array
     if K.shape != (rows, rows) or not np.isfinite(K).all():
         raise ValueError(f"inverse_mass: shape {K.shape}, or not finite; with this velocity it is ({rows}, {rows})")
     size = float(np.abs(K).max())
-    if not np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size) or not eigh(K)[0][0] >= -round_off * size:
+    mean = 0.5 * (K + K.T)
+    symmetric = np.allclose(K, K.T, rtol=1e-9, atol=1e-12 * size)
+    if not symmetric or (size > 0.0 and not is_positive(mean + round_off * size * np.eye(rows))):
         raise ValueError("inverse_mass: it is not symmetric, or has a negative eigenvalue; J M^-1 J^T has none")
-    return 0.5 * (K + K.T)
+    return mean
 
 
 def impulse_of(law: str, K: Array, u0: Array, mu: float, e: float) -> Array:

@@ -23,7 +23,7 @@ from reference_engine.vectors import along, cross, dot, length, minus, over, plu
 NO_SLIP, ONSET = 0.1, 1e4  # times the speed that is none: slower slips have the direction that they are given
 NEARLY = 1e3  # times the speed that is none: a slip that is at its end
 MOST_OF, BRIEF = 0.99, 1e-7  # of the time to the end of a slip a step takes; s, over which its rate is a difference
-ROUNDS, SETTLED = 200, 1e-13  # in which a direction is sought, and to which
+ROUNDS, SETTLED = 20, 1e-7  # in which a direction is sought, and by what it turns last: the square is round-off
 ACCELERATIONS, VELOCITIES, POSITIONS = (np.int64(k) for k in range(3))  # what a system of rows is of
 AXES = np.eye(3)
 
@@ -105,7 +105,7 @@ def slip_direction(run, k):
     across = along(u, -dot(u, n), n)
     speed = length(across)
     given = speed <= (ONSET if run.active.young[k] == 1 else NO_SLIP) * run.scale[1]
-    before = three(run.active.slip[k], 0)
+    before = three(run.work.slip[k], 0)
     if given:
         return before
     return over(across, speed if dot(across, before) >= 0.0 else -speed)
@@ -117,6 +117,7 @@ def direct_slips(run):
     for k in range(run.active.count[0]):
         if run.active.mode[k] == col.SLIP:
             set_three(run.active.slip[k], 0, slip_direction(run, k))
+            run.active.turning[k] = run.work.turning[k]
 
 
 @kernel
@@ -160,11 +161,38 @@ def write_row(run, y, m, k, e, f):
 
 
 @kernel
+def follows_acceleration(run, k):
+    """Whether contact k has just begun to slide, so slowly that its direction is that of its acceleration.
+
+    A speed u turns there within u / (mu N / m), which no step could follow. What is left out, the turning of the
+    direction itself, changes speeds by it times the way.
+    """
+    if run.active.young[k] == 0 or run.active.mode[k] != col.SLIP:
+        return False
+    u, n = three(run.work.row[k], col.U), three(run.work.row[k], col.N)
+    return length(along(u, -dot(u, n), n)) <= ONSET * run.scale[1]
+
+
+@kernel
 def rows_of(run, k, what):
     """How many rows an active contact or joint has."""
     if run.model.candidate[run.active.candidate[k], col.KIND] == col.JOINT:
         return 3
+    if what == ACCELERATIONS and follows_acceleration(run, k):
+        return 2
     return 3 if run.active.mode[k] == col.STICK and what != POSITIONS else 1
+
+
+@kernel
+def direction_of_row(run, k, r, rows):
+    """Unit: the normal, then of what begins to slide across its slip; or an axis."""
+    if rows == 3:
+        return AXES[r, 0], AXES[r, 1], AXES[r, 2]
+    n = three(run.work.row[k], col.N)
+    if r == 0:
+        return n
+    way = cross(n, three(run.work.slip[k], 0))
+    return over(way, length(way))
 
 
 @kernel
@@ -175,11 +203,11 @@ def write_rows(run, y, what, island):
         out, candidate = work.row[k], run.active.candidate[k]
         n, rows = three(out, col.N), rows_of(run, k, what)
         for r in range(rows):
-            e = n if rows == 1 else (AXES[r, 0], AXES[r, 1], AXES[r, 2])
+            e = direction_of_row(run, k, r, rows)
             f = e
             if what == ACCELERATIONS:
                 wanted = dot(e, three(out, col.FREE))
-                if rows == 1:
+                if rows < 3 and r == 0:
                     wanted += dot(three(out, col.RATE_N), three(out, col.U))
                     f = along(n, -run.model.value[candidate, col.FRICTION], slip_direction(run, k))
             elif what == VELOCITIES:
@@ -196,17 +224,24 @@ def write_rows(run, y, what, island):
 
 
 @kernel
-def coupling(run, i, j, ki, kj):
-    """How row i, of contact ki, is accelerated by a unit of the force of row j, of contact kj."""
-    model, work, total = run.model, run.work, 0.0
+def couple(run, i, j, rows, columns, ki, kj):
+    """Adds to work.M, from row i and column j on, how the rows of contact ki are accelerated by a unit of the force of
+    each row of contact kj, through the moving bodies that both have."""
+    model, work = run.model, run.work
     ci, cj = run.active.candidate[ki], run.active.candidate[kj]
     for p in range(2):
         body = model.candidate[ci, col.FIRST if p == 0 else col.SECOND]
+        if model.inverse_mass[body] == 0.0:
+            continue
         for q in range(2):
-            if model.candidate[cj, col.FIRST if q == 0 else col.SECOND] == body:
-                for c in range(6):
-                    total += work.jacobian[i, 6 * p + c] * work.column[j, 6 * q + c]
-    return total
+            if model.candidate[cj, col.FIRST if q == 0 else col.SECOND] != body:
+                continue
+            for r in range(i, i + rows):
+                for s in range(j, j + columns):
+                    total = 0.0
+                    for c in range(6):
+                        total += work.jacobian[r, 6 * p + c] * work.column[s, 6 * q + c]
+                    work.M[r, s] += total
 
 
 @kernel
@@ -216,15 +251,32 @@ def write_system(run, y, what, island):
     rows = write_rows(run, y, what, island)
     i = 0
     for ki in range(first, last):
-        for _ in range(rows_of(run, ki, what)):
-            j = 0
-            for kj in range(first, last):
-                for _ in range(rows_of(run, kj, what)):
-                    work.M[i, j] = coupling(run, i, j, ki, kj)
-                    j += 1
-            work.M[i, rows] = work.solution[i]
-            i += 1
+        own = rows_of(run, ki, what)
+        for r in range(i, i + own):
+            for j in range(rows):
+                work.M[r, j] = 0.0
+            work.M[r, rows] = work.solution[r]
+        j = 0
+        for kj in range(first, last):
+            others = rows_of(run, kj, what)
+            couple(run, i, j, own, others, ki, kj)
+            j += others
+        if own == 2:
+            write_turn(run, i + 1, rows, work.turning[ki])
+        i += own
     return rows
+
+
+@kernel
+def write_turn(run, i, rows, turning):
+    """Row i of work.M, of the acceleration across a slip: what turns the slip turns what is across it, too."""
+    M = run.work.M
+    if turning < 0.0:
+        for j in range(rows + 1):
+            M[i, j] = 0.0
+        M[i, i] = 1.0
+    else:
+        M[i, i] += turning
 
 
 @kernel
@@ -232,20 +284,23 @@ def rate(run, time, y, out):
     """Of the state, with the forces of the active contacts, which are left in work.force."""
     run.time[col.NOW] = min(time, run.time[col.BEFORE_JUMP])
     survey_active(run, y)
+    for k in range(run.active.count[0]):  # so that what comes out is that of this state alone
+        set_three(run.work.slip[k], 0, three(run.active.slip[k], 0))
+        run.work.turning[k] = run.active.turning[k]
     for i in range(run.model.inverse_mass.shape[0]):
         write_rates(run, y, i, out)
     for island in range(run.active.count[1]):
         for _ in range(ROUNDS):
             rows = write_system(run, y, ACCELERATIONS, island)
             from_sought(run, island, rows, -1.0)
-            solve_least(run.work.M, run.work.solution, run.work.weight, run.work.pivot, rows)
+            solve_least(run.work.M, run.work.solution, run.work.weight, run.work.order, rows)
             from_sought(run, island, rows, 1.0)
             for k in range(run.active.first[island], run.active.first[island + 1]):
                 ids = run.model.candidate[run.active.candidate[k]]
                 write_rates(run, y, ids[col.FIRST], out)
                 write_rates(run, y, ids[col.SECOND], out)
             add_forces(run, island, out)
-            if turn_young_slips(run, y, island, out) <= SETTLED:
+            if turn_slips(run, y, island, out) <= SETTLED:
                 break
 
 
@@ -260,7 +315,7 @@ def from_sought(run, island, rows, sign):
             given = along(along(across, -dot(across, n), n), along_n, n)
         count = rows_of(run, k, ACCELERATIONS)
         for r in range(count):
-            force = along_n if count == 1 else given[r]
+            force = given[r] if count == 3 else along_n * (r == 0)  # none across a slip
             if sign > 0.0:
                 work.solution[j] += force
             elif force != 0.0:
@@ -270,53 +325,40 @@ def from_sought(run, island, rows, sign):
 
 
 @kernel
-def turn_young_slips(run, y, island, out):
+def turn_slips(run, y, island, out):
     """Of what has just begun to slide, the direction turns to that of its acceleration; returns by how much.
 
-    While the slip is slow its direction follows the acceleration at once: a speed u turns within u / (mu N / m), which
-    no step could follow. What is left out, the turning of the direction itself, changes speeds by it times the way.
+    Newton's method: the system has the acceleration across the slip as none, with friction across it as an unknown,
+    which turns the slip. Infinite in the first round, in which nothing turns.
     """
-    model, work, active = run.model, run.work, run.active
-    most = 0.0
+    work, active, most, m = run.work, run.active, 0.0, 0
     for k in range(active.first[island], active.first[island + 1]):
-        row, n = work.row[k], three(work.row[k], col.N)
-        across = along(three(row, col.U), -dot(three(row, col.U), n), n)
-        if active.young[k] == 0 or active.mode[k] != col.SLIP or length(across) > ONSET * run.scale[1]:
-            continue
-        a, yields = three(row, col.FREE), 0.0
-        for end in range(2):
-            i = model.candidate[active.candidate[k], col.FIRST if end == 0 else col.SECOND]
-            sign, at = (1.0, three(row, col.C1)) if end == 0 else (-1.0, three(row, col.C2))
-            r, c = minus(at, position_of(y, i)), col.BODY * i
-            speeds = minus(three(out, c + col.V), three(work.free_rate[i], 0))
-            spins = minus(three(out, c + col.W), three(work.free_rate[i], 3))
-            a = along(a, sign, plus(speeds, cross(spins, r)))
-            least = max(model.inverse_inertia[i, 0], model.inverse_inertia[i, 1], model.inverse_inertia[i, 2])
-            yields += model.inverse_mass[i] + dot(r, r) * least
-        a = along(a, -dot(a, n), n)
-        old = three(active.slip[k], 0)
-        wanted = along(a, 0.6 * yields * friction_beside(run, k, island), old)
-        size = length(wanted)
-        if size > 0.0:
-            following = over(wanted, size)
-            most = max(most, length(minus(following, old)))
-            set_three(active.slip[k], 0, following)
+        rows = rows_of(run, k, ACCELERATIONS)
+        friction = run.model.value[active.candidate[k], col.FRICTION] * work.solution[m]
+        if rows == 2 and friction > 0.0:
+            way, aside = three(work.slip[k], 0), work.solution[m + 1] / friction
+            first = work.turning[k] < 0.0
+            work.turning[k] = max(dot(way, acceleration_of(run, y, k, out)), 0.0) / friction
+            way = along(way, -aside, direction_of_row(run, k, 1, rows))
+            set_three(work.slip[k], 0, over(way, length(way)))
+            most = max(most, np.inf if first else abs(aside))
+        m += rows
     return most
 
 
 @kernel
-def friction_beside(run, k, island):
-    """N, of contact k and all others of the same two bodies, which turn together: what turns has all of it."""
-    model, work, active, total = run.model, run.work, run.active, 0.0
-    own = model.candidate[active.candidate[k]]
-    for other in range(active.first[island], active.first[island + 1]):
-        ids = model.candidate[active.candidate[other]]
-        if ids[col.KIND] == col.JOINT or min(own[col.FIRST], own[col.SECOND]) != min(ids[col.FIRST], ids[col.SECOND]):
-            continue
-        if max(own[col.FIRST], own[col.SECOND]) == max(ids[col.FIRST], ids[col.SECOND]):
-            force, n = three(work.force[other], 0), three(work.row[other], col.N)
-            total += length(along(force, -dot(force, n), n))
-    return total
+def acceleration_of(run, y, k, out):
+    """u' of active contact k."""
+    model, row = run.model, run.work.row[k]
+    a = three(row, col.FREE)
+    for end in range(2):
+        i = model.candidate[run.active.candidate[k], col.FIRST if end == 0 else col.SECOND]
+        sign, at = (1.0, three(row, col.C1)) if end == 0 else (-1.0, three(row, col.C2))
+        c = col.BODY * i
+        speeds = minus(three(out, c + col.V), three(run.work.free_rate[i], 0))
+        spins = minus(three(out, c + col.W), three(run.work.free_rate[i], 3))
+        a = along(a, sign, plus(speeds, cross(spins, minus(at, position_of(y, i)))))
+    return a
 
 
 @kernel
@@ -342,12 +384,12 @@ def add_forces(run, island, out):
         rows = rows_of(run, k, ACCELERATIONS)
         for r in range(rows):
             x = work.solution[m]
-            if rows == 1:
+            if rows < 3 and r == 0:
                 direction = slip_direction(run, k)
                 n = three(work.row[k], col.N)
                 total = along(total, x, along(n, -model.value[candidate, col.FRICTION], direction))
             else:
-                total = along(total, x, (AXES[r, 0], AXES[r, 1], AXES[r, 2]))
+                total = along(total, x, direction_of_row(run, k, r, rows))
             add_column(run, m, candidate, x, col.V, out)
             m += 1
         set_three(work.force[k], 0, total)
@@ -377,7 +419,7 @@ def project(run, y):
         survey_active(run, y)
         for island in range(active.count[1]):
             rows = write_system(run, y, what, island)
-            solve_least(work.M, work.solution, work.weight, work.pivot, rows)
+            solve_least(work.M, work.solution, work.weight, work.order, rows)
             m = 0
             for k in range(active.first[island], active.first[island + 1]):
                 for _ in range(rows_of(run, k, what)):

@@ -135,7 +135,7 @@ def first_closing(run, h, passed_over):
     candidate -2 the time up to which none does, and it is not known further on.
 
     passed_over (N,): 1 for candidates that are in contact now, 2 for those of them that carry no force; more get a 2,
-    and corners that are level with a face of their pair, but beyond it, a 3.
+    and corners that are level with a face of their pair, but beyond it, a 3. 4: the same contact as another candidate.
     """
     model, work = run.model, run.work
     for j in range(8):
@@ -214,7 +214,7 @@ def contact_of(run, p, passed_over, h):
             still = abs(closing_rate(run, k)) <= run.scale[1]
             if abs(gap) <= 10.0 * CLOSED * size and inside >= -BESIDE * size and still:
                 passed_over[k] = 2
-        if passed_over[k] > 0:
+        if passed_over[k] > 0 and passed_over[k] < 4:
             kind = model.candidate[k, col.KIND]
             if kind == col.VERTEX_FACE and passed_over[k] == 2 and leaves_face(run, p, k, h):
                 passed_over[k], left = 3, True
@@ -437,7 +437,8 @@ def least_inside(run, p, time, h, passed_over):
     most, found = -np.inf, -1
     state_of_pair(run, p, time, h)
     for k in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
-        if passed_over[k] == 1 or passed_over[k] == 2 or run.model.candidate[k, col.REMOTE] == 1:
+        at_rest = passed_over[k] == 1 or passed_over[k] == 2 or passed_over[k] == 4
+        if at_rest or run.model.candidate[k, col.REMOTE] == 1:
             continue
         measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
         gap, ends = run.work.measured[col.GAP], min(run.work.measured[col.INSIDE], run.work.measured[col.LOWEST])

@@ -30,7 +30,7 @@ from reference_engine.rotation import matrices
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
-from reference_engine.spatial.frames import Frames, rates_of, surveyed
+from reference_engine.spatial.frames import Frames, orthonormal, rates_of, surveyed
 from reference_engine.spatial.layout import Active, Run, Work
 from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
 from reference_engine.spatial.world import SpatialWorld, model_of, start_of
@@ -42,6 +42,7 @@ TOGETHER = 1e-9  # of the size: contacts so near at the same time are met togeth
 SHUT = 1e-11  # of the size: a gap that is 0
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
 YIELDS = 1e4  # of forces of joints that are not known yet, over those of contacts that are
+ALIKE, EQUAL = 1e-9, 1e-6  # by which normals may differ that are the same; of forces, by which those that are equal
 FORCELESS = 1e-9  # of the largest force: no force
 STILL = 1e-9  # of the largest acceleration: by which forces are sought that miss no law
 OFF = 1e-7  # of the largest acceleration: by which the law may be missed once forces are found
@@ -75,6 +76,7 @@ class BodiesInContact:
         self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
         self._fallen: dict[int, tuple[bool, bool]] = {}
         self._idle: set[int] = set()  # contacts without force
+        self._twins: dict[int, int] = {}  # of contacts that would count twice, those that count
         self._closing = -1
         self.quickest = float(np.abs(model.given[:, col.RATE]).max())  # rad/s, of given swings
         self.run = self._run_of(size, 16)
@@ -116,7 +118,27 @@ class BodiesInContact:
         rate_entry(self.run, self.y, rates)
         later = self.y + BRIEF * rates
         count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, self.pace, found)
-        return [int(k) for k in found[:count]]
+        return self._without_twins([int(k) for k in found[:count]])
+
+    def _without_twins(self, contacts: list[int]) -> list[int]:
+        """Of features of the same two pieces that meet at the same point along the same normal, those of the first
+        kind: a corner at the rim of a face is an edge on an edge, too, and would count twice."""
+        ids = self.model.candidate[contacts]
+        rows = surveyed(self.run, self.y, contacts)
+        point = 0.5 * (rows[:, col.C1 : col.C2] + rows[:, col.C2 : col.U])
+        normal = rows[:, col.N : col.RATE_P1] * np.where(ids[:, col.FIRST] > ids[:, col.SECOND], -1.0, 1.0)[:, None]
+        same = np.equal.outer(ids[:, col.PIECES], ids[:, col.PIECES])
+        same &= np.abs(point[:, None] - point).max(axis=2, initial=0.0) <= TOGETHER * self.size
+        same &= np.abs(normal[:, None] - normal).max(axis=2, initial=0.0) <= ALIKE
+        single = np.ones(len(contacts), bool)
+        self._twins = {}
+        for n in np.argsort(ids[:, col.KIND], kind="stable"):
+            if single[n]:
+                for twin in np.flatnonzero(same[n] & single):
+                    if twin != n:
+                        single[twin] = False
+                        self._twins[contacts[twin]] = contacts[n]
+        return [k for k, one in zip(contacts, single) if one]
 
     def _movable(self, contacts: list[int]) -> list[int]:
         """Those of these whose force moves anything: of some, joints do not let it."""
@@ -224,6 +246,7 @@ class BodiesInContact:
         row, pieces = surveyed(self.run, self.y, [closing])[0], self.model.candidate[:, col.PIECES]
         if min(row[col.INSIDE], row[col.LOWEST]) < -TOGETHER * self.size:
             return True
+        closing = self._twins.get(closing, closing)
         same = [k for k in self.contacts if k == closing or pieces[k] == pieces[closing]]
         rates = rates_of(surveyed(self.run, self.y, same)) if same else np.zeros(0)
         return closing in same or bool((rates < -self.run.scale[1]).any())
@@ -498,7 +521,7 @@ class BodiesInContact:
         islands = self._islands([candidate for candidate, _, _ in every])
         active.count[:] = space, len(islands)
         active.first[: len(islands) + 1] = np.cumsum([0, *map(len, islands)])
-        active.young[:] = 0
+        active.young[:], active.turning[:] = 0, -1.0
         active.weight[:] = 1.0
         for k, (candidate, mode, slip) in enumerate(every[i] for island in islands for i in island):
             active.candidate[k], active.mode[k], active.slip[k] = candidate, mode, slip
@@ -530,11 +553,11 @@ class BodiesInContact:
             largest = float(np.abs(run.work.force[:count]).max(initial=0.0))
             if not count or normal.min() >= -FORCELESS * largest:
                 break
-            worst = int(np.argmin(normal))
+            worst = (1.0 - EQUAL) * float(normal.min())  # of contacts alike all or none
             chosen = [
                 (int(run.active.candidate[k]), int(run.active.mode[k]), run.active.slip[k].copy())
                 for k in range(count)
-                if k != worst and not joints[k]
+                if normal[k] > worst and not joints[k]
             ]
             self._activate(chosen, {int(k) for k in run.active.candidate[:count][run.active.young[:count] == 1]})
         pressing: Indices = np.arange(count)
@@ -573,12 +596,15 @@ class BodiesInContact:
 
     def _log_releases(self, gone: list[int]) -> None:
         """Of contacts without force now those that can open; others lie on what carries the rest."""
+        if not gone:
+            return
         modes = {k: mode for k, mode in self._modes().items() if k not in self.joints}
-        for k in gone:
-            frames = Frames(self.run, self.y, [k, *modes], self.joints)
-            rows = [3 * n for n in range(1, frames.n)]
-            rows += [3 * n + c for n, mode in enumerate(modes.values(), 1) if mode == col.STICK for c in (1, 2)]
-            own, others = frames.A[0, rows], frames.A[np.ix_(rows, rows)]
-            left = float(frames.A[0, 0]) - float(mul(own, mul(pinv(others, rcond=1e-12), own)) if rows else 0.0)
-            if left > OFF * frames.A[0, 0]:
-                self._log(self.time, "release", k, frames, 0, 0.0, np.zeros(3))
+        frames = Frames(self.run, self.y, [*gone, *modes], self.joints)
+        rows = [3 * n for n in range(len(gone), frames.n)]
+        rows += [3 * n + c for n, mode in enumerate(modes.values(), len(gone)) if mode == col.STICK for c in (1, 2)]
+        basis, _ = orthonormal(frames.L[rows], np.zeros(len(rows)))
+        for n, k in enumerate(gone):
+            own = frames.L[3 * n]
+            left = own - mul(basis.T, mul(basis, own))
+            if float(mul(left, left)) > OFF * float(mul(own, own)):
+                self._log(self.time, "release", k, frames, n, 0.0, np.zeros(3))

@@ -85,6 +85,7 @@ class Frames:
         A = mul(L, L.T)
         self._column = np.einsum("bpq,abq->abp", half, L.reshape(m, bodies, 6))
         self.A, self.b, self.n = A, b[:n], n
+        self.L = L  # (3 n, 6 bodies), A = L L^T
         self.immobile = A.diagonal()[::3] <= IMMOBILE * whole[::3]  # by joints: no force there moves anything
         A[np.diag_indices(m)] = np.maximum(A.diagonal(), GIVES * whole)
 

@@ -79,13 +79,15 @@ class Work(Structure):
     rotation: Array = of_shape("B + 1", 9)
     free_rate: Array = of_shape("B + 1", 6)  # accelerations without contacts
     row: Array = of_shape("A", int(ROW))
+    slip: Array = of_shape("A", 3)  # as of Active, at the state that is asked about
+    turning: Array = of_shape("A")
     force: Array = of_shape("A", 3)  # N, on the first body, world axes
     jacobian: Array = of_shape("M", 12)  # of a row: on velocity and spin of the first body, and of the second
     column: Array = of_shape("M", 12)  # accelerations that a unit of the row's force gives to both
     M: Array = of_shape("M", "M + 1")  # the system with its right side
     solution: Array = of_shape("M")
     weight: Array = of_shape("M")  # of each unknown, where the equations leave some open
-    pivot: Indices = of_shape("M", 2)
+    order: Indices = of_shape("M")  # of the unknowns
     measured: Array = of_shape(int(MEASURED))
 
 
@@ -98,6 +100,7 @@ class Active(Structure):
     young: Indices = of_shape("A")  # 1: it has begun to slide, and is slow yet
     sought: Array = of_shape("A", 4)  # N: along the normal, and across it in world axes: what forces were at the event
     weight: Array = of_shape("A")  # of changes of these of what sticks, where the equations leave some open
+    turning: Array = of_shape("A")  # 1/kg, of a young slip: its acceleration over its friction; -1: not known
     count: Indices = of_shape(2)  # of all, and of islands
     first: Indices = of_shape("A + 1")  # of an island; behind the last one, `count`
 

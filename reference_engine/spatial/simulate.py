@@ -86,8 +86,12 @@ class _InSpace(BodiesInContact):
         if h < 0.0:
             self._refuse_step(start)
         passed = np.zeros(len(self.model.candidate), np.int64)
+        modes = self._modes()
+        for twin, one in self._twins.items():
+            if one in self.contacts:
+                passed[twin] = 4 if one in modes else 2
         passed[self.contacts] = 2
-        passed[[*self._modes(), *self.joints]] = 1
+        passed[[*modes, *self.joints]] = 1
         closing, candidate = first_closing(run, h, passed)
         if candidate == -2:  # no contact up to here, and it is not known further on
             if closing <= SHORTEST:

@@ -10,6 +10,7 @@ from reference_engine.dense import (
     eigh,
     gauss_legendre,
     inverse,
+    is_positive,
     lstsq,
     mul,
     norm,
@@ -66,6 +67,14 @@ def test_eigenvectors_of_a_symmetric_matrix_turn_it_diagonal(A: np.ndarray) -> N
     values, vectors = eigh(S)
     assert values == pytest.approx(np.linalg.eigvalsh(S), abs=1e-13 * norm(S))
     assert mul(vectors * values, vectors.T) == pytest.approx(S, abs=1e-13 * norm(S))
+
+
+@pytest.mark.parametrize("A", SQUARES, ids=len)
+def test_a_matrix_is_positive_where_its_least_eigenvalue_is(A: np.ndarray) -> None:
+    S = A + A.T
+    least = float(np.linalg.eigvalsh(S)[0])
+    assert is_positive(S + (1e-9 - least) * np.eye(len(S)))
+    assert not is_positive(S - (1e-9 + least) * np.eye(len(S)))
 
 
 def test_least_squares_of_dependent_columns_is_the_shortest() -> None:

@@ -61,3 +61,19 @@ def test_a_plank_falls_flat_on_a_block_without_going_in() -> None:
     moving = 0.5 * mass * (motion.velocity[:, 0] ** 2).sum(axis=1) + mass * 9.81 * motion.position[:, 0, 2]
     moving += 0.5 * (motion.spin[:, 0] ** 2 * np.array(inertia)).sum(axis=1)  # it only turns about y
     assert np.diff(moving).max() < 1e-10
+
+
+def test_corners_on_corners_count_once() -> None:
+    """Of two equal boxes each of four corners is a vertex on a face, both ways, and an edge on an edge, at one point:
+    four contacts, which share the weight alike."""
+    half, mass = np.array([0.2, 0.15, 0.1]), 3.0
+    inertia = tuple(mass / 3.0 * ((half**2).sum() - half**2))
+    boxes = [
+        SpatialBody(shape=Box(tuple(half)), mass=mass, inertia=inertia, position=(0.0, 0.0, z)) for z in (0.1, 0.3)
+    ]
+    motion = simulate_spatial(SpatialWorld(bodies=(*boxes, FLOOR), friction=0.5), np.linspace(0.0, 0.5, 6))
+    contacts = motion.contacts
+    between = (contacts.sample == 5) & (np.maximum(contacts.first, contacts.second) == 1)
+    assert between.sum() == 4
+    np.testing.assert_allclose(np.abs(contacts.force[between, 2]), mass * 9.81 / 4.0, rtol=1e-9)
+    assert abs(motion.position[-1] - motion.position[0]).max() < 1e-14
