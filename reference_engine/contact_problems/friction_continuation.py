@@ -14,7 +14,7 @@ It does not mind masses of many sizes.
 
 import numpy as np
 
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.contact_problems.least_squares import solve_least
@@ -28,6 +28,7 @@ FEW_SWEEPS = 100
 CONVERGED = 1e-14  # of the largest acceleration
 NOTHING = 1e-13  # of the largest acceleration
 REFINED = 1e-12  # of the largest acceleration: by no more are the laws missed
+SOFTEST, STIFFEST, STIFFENS = 10.0, 1e-12, 0.25  # of what moves a contact, how far it yields at first; last; each time
 LONGEST, SHORTEST = 0.25, 0.25 / 16.0  # steps of friction, of all of it
 
 
@@ -38,8 +39,9 @@ def impartial_forces(
     if none were found; the contact that is jammed (`seek_forces`), or -1.
 
     A (3 n, 3 n) 1/kg; b (n, 3) m/s^2; slides (n, 2): unit slip along the tangents, 0 of what does not slide. Or
-    impulses, with b and `fine` in m/s. Where the path ends contacts are swept, all at once, and Newton's method goes
-    on. At last, where that is asked for, they are swept in turn, so often, which prefers some of them.
+    impulses, with b and `fine` in m/s. Where the path ends contacts are tried that yield, ever less; then they are
+    swept, all at once, and Newton's method goes on. At last, where that is asked for, they are swept in turn, so often,
+    which prefers some of them.
     """
     n, m = len(friction), 3 * len(friction)
     scratch = np.zeros((m, m + 1)), np.zeros((6, m)), np.zeros(m, np.int64)
@@ -47,6 +49,9 @@ def impartial_forces(
     missed = float(grow(A, b, friction, slides, force, fine, *scratch))
     if missed <= fine:
         return force, missed, -1
+    tried, missed = stiffened(A, b, friction, slides, fine, scratch)
+    if missed <= fine:
+        return tried, missed, -1
     size = np.abs(A)
     share, others = SHARE / float((size.sum(axis=1) / A.diagonal()).max()), np.zeros((n, 3))
     plan = [(others, share, sweeps, most) for sweeps, most in AT_ONCE]
@@ -65,6 +70,27 @@ def impartial_forces(
         if missed <= fine:
             break
     return best, least, int(jammed)
+
+
+def stiffened(
+    A: Array, b: Array, friction: Array, slides: Array, fine: float, scratch: tuple[Array, Array, Indices]
+) -> tuple[Array, float]:
+    """(forces (n, 3); by how much they miss the laws, m/s^2), as contacts that yield to their forces do so ever less.
+
+    Those that yield much hardly mind the others, and redundant forces are unique, the least of them: that is A with
+    something on its diagonal, and Newton's method leads from each to the next.
+    """
+    n, yielding = len(friction), SOFTEST
+    own = np.repeat(A.diagonal().reshape(n, 3).mean(axis=1), 3)
+    force = np.zeros((n, 3))
+    while yielding > STIFFEST:
+        tried = force.copy()
+        _, missed = refine_forces(A + np.diag(yielding * own), b, friction, slides, tried, MOST_NEWTON, *scratch)
+        if missed > fine:
+            break
+        force, yielding = tried, STIFFENS * yielding
+    _, missed = refine_forces(A, b, friction, slides, force, MOST_NEWTON, *scratch)
+    return force, float(missed)
 
 
 @entry

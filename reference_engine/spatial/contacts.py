@@ -30,7 +30,7 @@ from reference_engine.rotation import matrices
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
-from reference_engine.spatial.frames import Frames, orthonormal, rates_of, surveyed
+from reference_engine.spatial.frames import Frames, deepest, orthonormal, rates_of, surveyed
 from reference_engine.spatial.layout import Active, Run, Work
 from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
 from reference_engine.spatial.world import SpatialWorld, model_of, start_of
@@ -412,6 +412,8 @@ class BodiesInContact:
             if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
                 slides[k] = across / speed
         self._seek_forces(time, frames, friction, slides, force)
+        if any(falls for _, falls in self._fallen.values()):
+            self._spread(frames, friction, slides, force)
         across = np.einsum("ki,kij->kj", force[:, 1:], frames.Q[:n, 1:])
         self._sought = dict(zip(self.contacts, np.column_stack([force[:, 0], across])))
         # Without those whose force has fallen to 0, and those that had none, or have none, where the others carry
@@ -425,7 +427,7 @@ class BodiesInContact:
             young = {k for k, mode, _ in active if mode == col.SLIP and not slides[self.contacts.index(k)].any()}
             self._activate(active, young)
             self._drop_pulling()
-            if not without or not self._go_in(without):
+            if not without or not (self._leaves_cone() or self._go_in(without)):
                 break
         self._take_joint_forces()
         self._idle = {*self.contacts} - {*self._modes()}
@@ -466,6 +468,27 @@ class BodiesInContact:
                 reason = f"contact forces are off by {off:.3g} m/s^2 after {SWEEPS} sweeps and Newton's method"
                 raise UnresolvedContact(reason, time=time, bodies=self._names(self.contacts[island[0]]), gap=0.0)
             force[island] = found
+
+    def _spread(self, frames: Frames, friction: Array, slides: Array, force: Array) -> None:
+        """Of forces that the laws leave open those of what sticks go as deep into their cones as they do on the way to
+        the least of them, by squares of their shares of the normal forces. No acceleration changes.
+
+        Else a cone is left again at once, though nothing has to slip.
+        """
+        a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
+        scale, largest = float(np.abs(frames.b).max(initial=0.0)), float(np.abs(force).max(initial=0.0))
+        still = (np.abs(a).max(axis=1, initial=0.0) <= OFF * scale) & ~slides.any(axis=1) & (friction > 0.0)
+        still &= force[:, 0] > FORCELESS * largest
+        linked = self._islands([*self.contacts, *self.joints]) if self.contacts else []
+        for island in ([k for k in of if k < frames.n and still[k]] for of in linked):
+            if not any(self._fallen.get(self.contacts[k], (False, False))[1] for k in island):
+                continue
+            rows = (3 * np.array(island)[:, None] + np.arange(3)).ravel()
+            weight = np.repeat(force[island, 0], 3)
+            basis, _ = orthonormal((weight[:, None] * frames.L[rows]).T, np.zeros(frames.L.shape[1]))
+            share = force[island].ravel() / weight
+            way = (weight * (mul(basis.T, mul(basis, share)) - share)).reshape(-1, 3)
+            force[island] += deepest(force[island], way, friction[island]) * way
 
     def _is_beyond_measure(self, force: float) -> bool:
         """Whether a force is far more than all weights and centrifugal forces together."""
@@ -565,6 +588,21 @@ class BodiesInContact:
         if shares.any() and largest > 0.0:
             run.active.weight[pressing[shares]] = np.sqrt(np.maximum(normal[shares], 1e-6 * largest) / largest)
             rate_entry(run, self.y, rates)
+
+    def _leaves_cone(self) -> bool:
+        """Whether what sticks has more friction than its cone allows, or as much as when it was on its way out: it would
+        slip at once, though it need not."""
+        run, count = self.run, int(self.run.active.count[0])
+        rate_entry(run, self.y, np.zeros_like(self.y))
+        force, n = run.work.force[:count], run.work.row[:count, col.N : col.RATE_P1]
+        ids = run.active.candidate[:count]
+        normal = np.einsum("ki,ki->k", force, n)
+        across = np.sqrt(squared(force - normal[:, None] * n).sum(axis=1))
+        sticks = (run.active.mode[:count] == col.STICK) & (self.model.candidate[ids, col.KIND] != col.JOINT)
+        left = self.model.value[ids, col.FRICTION] * normal - across
+        out = np.array([self._fallen.get(int(k), (False, False))[1] for k in ids], bool)
+        least = np.where(out, SPENT * across, -FORCELESS * np.abs(force).max(initial=0.0))
+        return bool((left < least)[sticks].any())
 
     def _go_in(self, without: list[int]) -> bool:
         """Whether contacts without force would be pressed in: the others do not carry."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from reference_engine.array_types import Array
 from reference_engine.dense import mul, norm
+from reference_engine.elementary import squared
 from reference_engine.rotation import matrices, tangents
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import survey_entry
@@ -11,6 +12,7 @@ from reference_engine.spatial.layout import Run
 
 DEPENDS = 1e-7  # of its length: what a row of joints has of its own, beside those before it; less is none
 GIVES = 1e-12  # of the inverse mass without joints: what is left of it at least
+SEARCHED = 1e-3  # of the way that forces may take
 IMMOBILE = 1e-10  # of the inverse mass along a normal without joints: what is none with them
 
 
@@ -41,6 +43,28 @@ def orthonormal(rows: Array, values: Array) -> tuple[Array, Array]:
             basis[r], x[r] = row / own, value / own
             r += 1
     return basis[:r], x[:r]
+
+
+def deepest(force: Array, way: Array, friction: Array) -> float:
+    """From 0 to 1: how far along `way` (n, 3) forces (n, 3), the normal first, use the least share of their cones.
+
+    The largest share is quasi-convex, so that thirds of an interval are left out in turn.
+    """
+
+    def share(step: float) -> float:
+        moved = force + step * way
+        if (moved[:, 0] <= 0.0).any():
+            return np.inf
+        return float((np.sqrt(squared(moved[:, 1:]).sum(axis=1)) / (friction * moved[:, 0])).max())
+
+    low, high = 0.0, 1.0
+    while high - low > SEARCHED:
+        first, second = low + (high - low) / 3.0, high - (high - low) / 3.0
+        if share(first) <= share(second):
+            high = second
+        else:
+            low = first
+    return low
 
 
 class Frames:
