@@ -52,7 +52,7 @@ SPENT = 1e-6  # of what friction may be: by no less is it within its cone where 
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
 FLAT = 1e-9  # rad, of a rim to a plane: it lies on it
-MANY = 200  # steps and events that may not take next to no time
+MANY, MANY_STEPS = 100, 1000  # events, and steps, that may not take next to no time
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
 
@@ -70,7 +70,7 @@ class BodiesInContact:
         self.pressing: list[tuple[Indices, Indices, Array, Array]] = []  # of a sample: itself, pairs, rows, forces
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
-        self.recent: deque[float] = deque(maxlen=MANY)  # s, of steps and events
+        self.recent = {"events": deque[float](maxlen=MANY), "steps": deque[float](maxlen=MANY_STEPS)}  # s
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
@@ -590,7 +590,7 @@ class BodiesInContact:
             rate_entry(run, self.y, rates)
 
     def _leaves_cone(self) -> bool:
-        """Whether what sticks has more friction than its cone allows, or as much as when it was on its way out: it would
+        """Whether what sticks has more friction than its cone allows, or, if it was on its way out, as much: it would
         slip at once, though it need not."""
         run, count = self.run, int(self.run.active.count[0])
         rate_entry(run, self.y, np.zeros_like(self.y))

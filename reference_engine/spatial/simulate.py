@@ -14,7 +14,7 @@ from reference_engine.events import Segment, first_fall, follow
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import MOST_OF, ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import CLOSED, SHORTEST, first_closing, integrate, step_of
-from reference_engine.spatial.contacts import MANY, BodiesInContact
+from reference_engine.spatial.contacts import BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
 from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
@@ -22,7 +22,7 @@ from reference_engine.spatial.world import SpatialWorld
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
-CROWDED = 1e-6  # s, no less for so MANY steps and events
+CROWDED = 1e-6  # s, no less for so many steps or events in a row
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
 AGAIN = 4  # times that a step to an event is made anew
@@ -72,7 +72,7 @@ class _InSpace(BodiesInContact):
 
     def step(self, until: float) -> Segment:
         self._commit()
-        self._refuse_crowds(self.time)
+        self._refuse_crowds(self.time, "steps")
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
         knot = self._next_knot(start)
@@ -137,7 +137,7 @@ class _InSpace(BodiesInContact):
             raise EndlessEventsError(
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
             )
-        self._refuse_crowds(time)
+        self._refuse_crowds(time, "events")
         self._end_slips()
         logged, sampled, pressed = len(self.events), len(self.samples), len(self.pressing)
         if self.settings.at_impacts:
@@ -165,11 +165,15 @@ class _InSpace(BodiesInContact):
             kind, reason = EndlessEventsError, f"forces grow without limit, to {largest:.3g} N; {reason}"
         raise kind(reason, time=time, bodies=self._any_names(), gap=0.0)
 
-    def _refuse_crowds(self, time: float) -> None:
-        """Raises EndlessEventsError where MANY events, or steps, take next to no time."""
-        self.recent.append(time)
-        if len(self.recent) == MANY and time - self.recent[0] < CROWDED * (1.0 + time):
-            reason = f"{MANY} events or steps within {CROWDED:g} s: no end in sight"
+    def _refuse_crowds(self, time: float, kind: str) -> None:
+        """Raises EndlessEventsError where many "events", or "steps", take next to no time.
+
+        Where several slips that spin come to their end together, each step is a share of the time that is left to it.
+        """
+        recent = self.recent[kind]
+        recent.append(time)
+        if len(recent) == recent.maxlen and time - recent[0] < CROWDED * (1.0 + time):
+            reason = f"{recent.maxlen} {kind} within {CROWDED:g} s: no end in sight"
             raise EndlessEventsError(reason, time=time, bodies=self._any_names(), gap=0.0)
 
     def sample(self, time: float, state: Any) -> None:
