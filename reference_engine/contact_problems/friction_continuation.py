@@ -43,13 +43,12 @@ def impartial_forces(
     swept, all at once, and Newton's method goes on. At last, where that is asked for, they are swept in turn, so often,
     which prefers some of them.
     """
-    n, m = len(friction), 3 * len(friction)
-    scratch = np.zeros((m, m + 1)), np.zeros((6, m)), np.zeros(m, np.int64)
+    n, scratch = len(friction), scratch_for(len(friction))
     force = np.zeros((n, 3))
     missed = float(grow(A, b, friction, slides, force, fine, *scratch))
     if missed <= fine:
         return force, missed, -1
-    tried, missed = stiffened(A, b, friction, slides, fine, scratch)
+    tried, missed = stiffened(A, b, friction, slides, fine)
     if missed <= fine:
         return tried, missed, -1
     size = np.abs(A)
@@ -72,15 +71,19 @@ def impartial_forces(
     return best, least, int(jammed)
 
 
-def stiffened(
-    A: Array, b: Array, friction: Array, slides: Array, fine: float, scratch: tuple[Array, Array, Indices]
-) -> tuple[Array, float]:
+def scratch_for(n: int) -> tuple[Array, Array, Indices]:
+    """That of `grow` and `refine_forces`, for n contacts."""
+    m = 3 * n
+    return np.zeros((m, m + 1)), np.zeros((6, m)), np.zeros(m, np.int64)
+
+
+def stiffened(A: Array, b: Array, friction: Array, slides: Array, fine: float) -> tuple[Array, float]:
     """(forces (n, 3); by how much they miss the laws, m/s^2), as contacts that yield to their forces do so ever less.
 
     Those that yield much hardly mind the others, and redundant forces are unique, the least of them: that is A with
     something on its diagonal, and Newton's method leads from each to the next.
     """
-    n, yielding = len(friction), SOFTEST
+    n, yielding, scratch = len(friction), SOFTEST, scratch_for(len(friction))
     own = np.repeat(A.diagonal().reshape(n, 3).mean(axis=1), 3)
     force = np.zeros((n, 3))
     while yielding > STIFFEST:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine.array_types import Array
-from reference_engine.contact_problems.friction_continuation import impartial_forces
+from reference_engine.contact_problems.friction_continuation import impartial_forces, stiffened
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul
 
@@ -68,3 +68,34 @@ def test_impulses_obey_coulombs_law_within_a_cone_to_round_off(seed: int) -> Non
     work = p[:, 0] * u[:, 0] + p[:, 1] * u[:, 1]
     assert np.allclose(work, -friction * load * slip, atol=1e-9 * scale)
     assert np.allclose(load * u[:, 2], 0.0, atol=1e-9 * scale)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("sliding", [False, True])
+def test_forces_at_contacts_that_yield_ever_less_obey_coulombs_law(seed: int, sliding: bool) -> None:
+    """0 <= f_n perp a_n >= 0; what slides has mu f_n against the slip, what does not at most that, and all of it
+    against its acceleration."""
+    A, b, friction, slides = rows_at_random(300 + seed, sliding)
+    n, scale = len(b), float(np.abs(b).max())
+    force, missed = stiffened(A, b, friction, slides, 1e-9 * scale)
+    assert missed <= 1e-9 * scale
+    a = mul(A, force.ravel()).reshape(n, 3) + b
+    load, drag, pull = force[:, 0], force[:, 1:], a[:, 1:]
+    most = float(load.max())
+    assert load.min() >= -1e-9 * most and a[:, 0].min() >= -1e-9 * scale
+    assert np.abs(load * a[:, 0]).max() <= 1e-9 * most * scale
+    moves = slides.any(axis=1)
+    assert np.allclose(drag[moves], -(friction * load)[moves, None] * slides[moves], atol=1e-9 * most)
+    size = np.hypot(*drag.T)
+    assert (size - friction * load).max() <= 1e-9 * most
+    power = (drag * pull).sum(axis=1)[~moves]
+    assert np.allclose(power, -(friction * load * np.hypot(*pull.T))[~moves], atol=1e-9 * most * scale)
+
+
+def test_of_redundant_forces_those_at_contacts_that_yield_are_the_least() -> None:
+    """A weight on five contacts at one point, which cannot slide: each carries a fifth."""
+    J = np.tile(np.eye(3), (5, 1))
+    weight = np.tile([-1.0, 0.0, 0.0], (5, 1))
+    force, missed = stiffened(mul(J, J.T), weight, np.full(5, 0.5), np.zeros((5, 2)), 1e-12)
+    assert missed <= 1e-12
+    assert np.allclose(force, [[0.2, 0.0, 0.0]] * 5, atol=1e-9)

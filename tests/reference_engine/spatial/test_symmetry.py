@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from reference_engine import LocatedSettings, SpatialBody, SpatialWorld, simulate_spatial
 from reference_engine.geometry.spatial_shapes import Box, HalfSpace
+from reference_engine.spatial.frames import deepest
 
 FLOOR = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), name="floor")
 HEIGHT, THICKNESS, DEPTH, GAP = 1.0, 0.2, 0.5, 0.3  # m
@@ -77,3 +79,11 @@ def test_corners_on_corners_count_once() -> None:
     assert between.sum() == 4
     np.testing.assert_allclose(np.abs(contacts.force[between, 2]), mass * 9.81 / 4.0, rtol=1e-9)
     assert abs(motion.position[-1] - motion.position[0]).max() < 1e-14
+
+
+def test_forces_that_are_left_open_go_as_deep_into_their_cones_as_their_way_leads() -> None:
+    """One contact with friction 1 - 2 s along the tangent, another with s, both pressed by 1: alike at s = 1/3, where
+    each uses a third of what it may at a coefficient of 1."""
+    force = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+    way = np.array([[0.0, -2.0, 0.0], [0.0, 0.0, 1.0]])
+    assert deepest(force, way, np.ones(2)) == pytest.approx(1.0 / 3.0, abs=2e-3)
