@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from scenarios.native import Controls, Native, Perturbation, Probe, ProbeKind
-from scenarios.scene import Scene, SpatialScene
+from scenarios.scene import Scene
 from validation.engines import EngineChoice
 from validation.running.models import GivenModel, Loading
 from validation.running.options import RunError
@@ -136,8 +136,6 @@ class ModelSearch:
 
     def _possible_loads(self) -> tuple[Probe, ...]:
         """Those that the engine can do to it."""
-        if not isinstance(self._scene, SpatialScene):
-            return ()
         probes = probes_of(self._scene, LOADS)
         made = [Mutation(load=probe).applied(self.given) for probe in probes]
         self.loading.ask(made, self.choice)
