@@ -149,8 +149,8 @@ def _passes_on(motion: Motion) -> Flags:
 
 
 def _turned_over(motion: Motion) -> Array:
-    """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together; of the others
-    what their turning bends the force by: F (w h)^2 / 4, w h = way / length."""
+    """(S - 1,) N: what the forces of springs may change by whose ends pass one another, or begin together; of the
+    others what their turning bends the force by: F (w h)^2 / 4, w h = way / length."""
     h = np.diff(motion.time)
     found = np.zeros(len(h))
     for spring in motion.scene.springs:
