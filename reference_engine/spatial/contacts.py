@@ -460,8 +460,9 @@ class BodiesInContact:
             if off > OFF * scale and not way.any():
                 with suppress(ContactForceError):
                     found, off = solve_cones(ConeProblem(sparse.csr_array(A), b, mu), tolerance=OFF).impulse, 0.0
-            if off > OFF * scale and way.any() and self._is_beyond_measure(float(np.abs(found).max())):
-                reason = f"a slip jams: forces that are tried grow without limit, to {np.abs(found).max():.3g} N"
+            largest, those = float(np.abs(found).max()), [self.contacts[k] for k in island]
+            if off > OFF * scale and way.any() and self._is_beyond_measure(largest, those):
+                reason = f"a slip jams: forces that are tried grow without limit, to {largest:.3g} N"
                 names = self._names(self.contacts[island[0]])
                 raise EndlessEventsError(reason, time=time, bodies=names, gap=0.0)
             if off > OFF * scale:
@@ -490,9 +491,10 @@ class BodiesInContact:
             way = (weight * (mul(basis.T, mul(basis, share)) - share)).reshape(-1, 3)
             force[island] += deepest(force[island], way, friction[island]) * way
 
-    def _is_beyond_measure(self, force: float) -> bool:
-        """Whether a force is far more than all weights and centrifugal forces together."""
-        mass = float((1.0 / self.model.inverse_mass[self.model.inverse_mass > 0.0]).sum())
+    def _is_beyond_measure(self, force: float, contacts: list[int]) -> bool:
+        """Whether a force is far more than the weights and centrifugal forces together of what is in these contacts."""
+        inverse = self.model.inverse_mass[np.unique(self.model.candidate[contacts][:, (col.FIRST, col.SECOND)])]
+        mass = float((1.0 / inverse[inverse > 0.0]).sum())
         return force > GROWN * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
 
     def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:

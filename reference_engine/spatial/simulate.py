@@ -159,11 +159,14 @@ class _InSpace(BodiesInContact):
         """No step is short enough: raises EndlessEventsError where forces grow without limit, as where slip jams."""
         run = self.run
         rate_entry(run, run.y, np.zeros_like(run.y))
-        largest = float(np.abs(run.work.force[: run.active.count[0]]).max(initial=0.0))
-        kind, reason = UnresolvedContact, "no step is short enough"
-        if self._is_beyond_measure(largest):
-            kind, reason = EndlessEventsError, f"forces grow without limit, to {largest:.3g} N; {reason}"
-        raise kind(reason, time=time, bodies=self._any_names(), gap=0.0)
+        candidates, force = self.run.active.candidate, np.abs(run.work.force).max(axis=1)
+        kind, reason, names = UnresolvedContact, "no step is short enough", self._any_names()
+        for island in self._islands(candidates[: run.active.count[0]].tolist()):
+            hardest = max(island, key=lambda k: float(force[k]))
+            if self._is_beyond_measure(float(force[hardest]), candidates[island].tolist()):
+                kind, names = EndlessEventsError, self._names(int(candidates[hardest]))
+                reason = f"forces grow without limit, to {force[hardest]:.3g} N; no step is short enough"
+        raise kind(reason, time=time, bodies=names, gap=0.0)
 
     def _refuse_crowds(self, time: float, kind: str) -> None:
         """Raises EndlessEventsError where many "events", or "steps", take next to no time.
