@@ -89,6 +89,15 @@ def step_of(run, h):
     return error
 
 
+@entry
+def enclose_step(run):
+    """Bernstein coefficients of the last step, in work.bernstein."""
+    for j in range(8):
+        for c in range(run.y.shape[0]):
+            run.work.bernstein[j, c] = run.y[c]
+    dop853.enclose(run.y, run.work.dense, run.model.free, run.work.bernstein)
+
+
 @kernel
 def elevated(bernstein, j, c, h):
     """Coefficient j, of the seventh degree, of the rate of three components from c on."""

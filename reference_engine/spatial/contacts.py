@@ -3,6 +3,7 @@
 import math
 from collections import deque
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -57,17 +58,18 @@ BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
 
 class BodiesInContact:
-    def __init__(self, world: SpatialWorld, settings: LocatedSettings, end: float) -> None:
+    def __init__(
+        self, world: SpatialWorld, settings: LocatedSettings, end: float, time: float = 0.0, y: Array | None = None
+    ) -> None:
         self.world, self.settings, self.end = world, settings, end
-        model, y = model_of(world), start_of(world)
+        model, y = model_of(world), start_of(world) if y is None else y
         joints = len(world.joints)
         self.joints = list(range(len(model.candidate) - joints, len(model.candidate)))
         size = float(model.radius[model.inverse_mass > 0.0].max(initial=0.0)) or 1.0
-        self.model, self.y, self.time = model, y, 0.0
+        self.model, self.y, self.time = model, y, time
         self.contacts: list[int] = []  # at gap 0, with force or without
         self.step_length = FIRST_STEP
-        self.samples: list[tuple[float, Array]] = []
-        self.pressing: list[tuple[Indices, Indices, Array, Array]] = []  # of a sample: itself, pairs, rows, forces
+        self.around: tuple[Any, Any] | None = None  # the state before and after the impacts of the last event
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
         self.recent = {"events": deque[float](maxlen=MANY), "steps": deque[float](maxlen=MANY_STEPS)}  # s

@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reference_engine.array_types import Array
+from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.errors import EndlessEventsError, SpatialWorldError, UnresolvedContact
-from reference_engine.events import Segment, first_fall, follow
+from reference_engine.events import Segment, first_fall
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import MOST_OF, ONSET, project_entry, rate_entry
-from reference_engine.spatial.advancement import CLOSED, SHORTEST, first_closing, integrate, step_of
+from reference_engine.spatial.advancement import CLOSED, SHORTEST, enclose_step, first_closing, integrate, step_of
 from reference_engine.spatial.contacts import BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
-from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialMotion
+from reference_engine.spatial.islands import Islands
+from reference_engine.spatial.motion import LocatedSettings, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
 
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
@@ -42,17 +43,28 @@ def simulate_spatial(world: SpatialWorld, times: ArrayLike, settings: LocatedSet
     grid = np.array(times, np.float64)
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) < 0.0).any():
         raise SpatialWorldError("times: finite and ascending from 0")
-    client = _InSpace(world, settings or LocatedSettings(), float(grid[-1]))
-    follow(client, grid)
-    return client.motion()
+    islands = Islands(world, settings or LocatedSettings(), grid, _InSpace)
+    islands.go_on()
+    return islands.motion()
 
 
 class _InSpace(BodiesInContact):
-    """What `follow` drives."""
+    """One island in time."""
 
-    def begin(self) -> Segment:
-        self._refuse_overlaps()
-        return self._settled(0.0)
+    def begin(self, first: bool) -> Segment:
+        """Of no length; first: at the start of the motion, not where islands meet or come apart."""
+        if first:
+            self._refuse_overlaps()
+        return self._settled(self.time)
+
+    def take_over(self, others: list[Any]) -> None:
+        """From islands that went on up to here."""
+        self.step_length = min([self.step_length, *(other.step_length for other in others)])
+
+    def path(self) -> Array:
+        """(8, B, 3) m: Bernstein coefficients of the positions in the last step."""
+        enclose_step(self.run)
+        return self.run.work.bernstein.reshape(8, -1, int(col.BODY))[:, :, :3]
 
     def _refuse_overlaps(self) -> None:
         """A vertex behind all faces of a hull, or of a plane, overlaps it; so do what has margins, by its gap."""
@@ -70,7 +82,7 @@ class _InSpace(BodiesInContact):
                 a, b = self._names(k)
                 raise UnresolvedContact("they overlap at the start", time=0.0, bodies=(a, b), gap=gap)
 
-    def step(self, until: float) -> Segment:
+    def step(self) -> Segment:
         self._commit()
         self._refuse_crowds(self.time, "steps")
         run, start, before = self.run, self.time, self.y.copy()
@@ -139,15 +151,11 @@ class _InSpace(BodiesInContact):
             )
         self._refuse_crowds(time, "events")
         self._end_slips()
-        logged, sampled, pressed = len(self.events), len(self.samples), len(self.pressing)
-        if self.settings.at_impacts:
-            self.sample(self.time, self.y)
+        logged, self.around = len(self.events), None
+        before = self.snapshot(self.time, self.y) if self.settings.at_impacts else None
         segment = self._settled(self.time)
-        if self.settings.at_impacts:
-            if any(event.kind in ("impact", "contact") for event in self.events[logged:]):
-                self.sample(self.time, self.y)
-            else:
-                del self.samples[sampled:], self.pressing[pressed:]
+        if before is not None and any(event.kind in ("impact", "contact") for event in self.events[logged:]):
+            self.around = before, self.snapshot(self.time, self.y)
         return segment
 
     def _next_knot(self, time: float) -> float:
@@ -179,18 +187,16 @@ class _InSpace(BodiesInContact):
             reason = f"{recent.maxlen} {kind} within {CROWDED:g} s: no end in sight"
             raise EndlessEventsError(reason, time=time, bodies=self._any_names(), gap=0.0)
 
-    def sample(self, time: float, state: Any) -> None:
-        """With what presses there."""
-        count = int(self.run.active.count[0])
+    def snapshot(self, time: float, state: Any) -> tuple[Array, tuple[Indices, Array, Array]]:
+        """The state, and what presses in it: pairs of bodies, rows of `Work.row`, forces on the first."""
+        count, own = int(self.run.active.count[0]), np.zeros(0, np.int64)
         self.run.time[col.START] = time
+        ids = self.model.candidate[self.run.active.candidate[:count]]
         if count:
             rate_entry(self.run, np.ascontiguousarray(state), np.zeros_like(self.y))
-            ids = self.model.candidate[self.run.active.candidate[:count]]
             own = np.flatnonzero(ids[:, col.KIND] != col.JOINT)
-            row, force = self.run.work.row[own], self.run.work.force[own]
-            which = np.full(len(own), len(self.samples), np.int64)
-            self.pressing.append((which, ids[own][:, (col.FIRST, col.SECOND)], row.copy(), force.copy()))
-        self.samples.append((time, np.array(state)))
+        pressing = ids[own][:, (col.FIRST, col.SECOND)], self.run.work.row[own], self.run.work.force[own]
+        return np.array(state), pressing
 
     def _commit(self) -> None:
         if self._ahead is not None:
@@ -291,24 +297,3 @@ class _InSpace(BodiesInContact):
         far = rows[:, col.GAP] > 10.0 * CLOSED * self.size
         self.contacts = [k for k in self.contacts if k not in {i for i, away in zip(idle, far) if away}]
         return bool((~far & (rates_of(rows) < -self.run.scale[1])).any())
-
-    def motion(self) -> SpatialMotion:
-        bodies = len(self.world.bodies)
-        state = np.array([y for _, y in self.samples]).reshape(len(self.samples), bodies + 1, -1)[:, :bodies]
-        q = state[..., col.Q : col.V]
-        return SpatialMotion(
-            time=np.array([time for time, _ in self.samples]), position=state[..., :3].copy(),
-            orientation=q / np.sqrt(np.einsum("sbi,sbi->sb", q, q))[..., None],
-            velocity=state[..., col.V : col.W].copy(), spin=state[..., col.W :].copy(), contacts=self._contacts(),
-            events=tuple(self.events), steps=self.steps,
-        )  # fmt: skip
-
-    def _contacts(self) -> SpatialContacts:
-        sample, bodies, row, force = zip(*self.pressing) if self.pressing else ([], [], [], [])
-        rows = np.concatenate([np.zeros((0, int(col.ROW))), *row])
-        pair = np.concatenate([np.zeros((0, 2), np.int64), *bodies])
-        return SpatialContacts(
-            sample=np.concatenate([np.zeros(0, np.int64), *sample]), first=pair[:, 0], second=pair[:, 1],
-            point=rows[:, col.C1 : col.C2], normal=rows[:, col.N : col.RATE_P1], gap=rows[:, col.GAP],
-            force=np.concatenate([np.zeros((0, 3)), *force]),
-        )  # fmt: skip

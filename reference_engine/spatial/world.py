@@ -124,6 +124,12 @@ class SpatialWorld:
     def body_name(self, i: int) -> str:
         return "the world" if i == len(self.bodies) else self.bodies[i].name or f"number {i}"
 
+    def radius_of(self, i: int) -> float:
+        """m, of the furthest point of body i from its centre of mass; infinite of a half-space."""
+        features = _Features()
+        features.add(f"bodies[{i}]", self.bodies[i].shape)
+        return features.radius[0]
+
     def coefficients(self, i: int, j: int) -> tuple[float, float] | None:
         return self.pairs.get((min(i, j), max(i, j)), (self.friction, self.restitution))
 
@@ -334,6 +340,29 @@ def _candidates(
     found = [(int(col.VERTEX_FACE), j, v, i, f, 0) for v in b.vertices for f in a.faces]
     found += [(int(col.VERTEX_EDGE), j, v, i, e, bare) for v in b.vertices for e in a.edges]
     yield from ((one, b.margin, a.margin) for one in found)
+
+
+def refuse_pairs(world: SpatialWorld) -> None:
+    """Raises SpatialWorldError for two bodies that may not meet, of shapes that the engine cannot part."""
+    known = set[tuple[object, ...]]()
+    kinds = [
+        (body.fixed, *(type(one.shape) for one in body.shape.pieces))
+        if isinstance(body.shape, Compound)
+        else (body.fixed, type(body.shape))
+        for body in world.bodies
+    ]
+    for a in range(len(world.bodies)):
+        for b in range(a):
+            pair = (kinds[a], kinds[b])
+            if pair in known or (kinds[a][0] and kinds[b][0]) or world.coefficients(a, b) is None:
+                continue
+            known.add(pair)
+            i, j = (a, b) if isinstance(world.bodies[b].shape, HalfSpace) else (b, a)
+            features = _Features()
+            for k in (i, j):
+                features.add(f"bodies[{k}]", world.bodies[k].shape)
+            for mine, yours in product(*features.of):
+                next(_candidates((i, mine), (j, yours), isinstance(world.bodies[j].shape, HalfSpace)), None)
 
 
 def _ways(features: _Features) -> tuple[Indices, Array]:
