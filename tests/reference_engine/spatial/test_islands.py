@@ -12,6 +12,7 @@ import pytest
 from reference_engine import BallJoint, LocatedSettings, SpatialBody, SpatialWorld, simulate_spatial
 from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.spatial_shapes import Box, Cylinder, HalfSpace, Sphere
+from reference_engine.spatial.islands import Islands
 
 G, RADIUS = 9.81, 0.1
 FLOOR = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), name="floor")
@@ -46,6 +47,30 @@ def test_what_is_far_from_all_others_moves_as_if_it_were_alone() -> None:
         pressing = together.contacts.first == k
         assert (together.contacts.force[pressing] == alone.contacts.force).all()
         assert set(together.contacts.second[pressing]) <= {len(boxes)}
+
+
+@pytest.mark.parametrize("seed", [4, 7, 10])
+def test_a_crowd_of_balls_and_boxes_moves_as_it_does_when_it_is_followed_as_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random, bodies = np.random.default_rng(seed), []
+    for k in range(12):
+        at = 0.45 * np.array([k % 3 - 1.0, k // 3 % 2, 2.0 + k // 6]) + random.uniform(-0.05, 0.05, 3)
+        start = {"velocity": tuple(1.5 * random.normal(size=3)), "spin": tuple(3.0 * random.normal(size=3))}
+        one = tumbling_box(random, 0.0) if k % 2 else ball()
+        half = {"shape": Box((0.1, 0.08, 0.06)), "inertia": (0.0033, 0.0045, 0.0055)} if k % 2 else {}
+        bodies.append(replace(one, position=tuple(at), **start, **half))
+    world = SpatialWorld(bodies=(*bodies, FLOOR), friction=0.3, restitution=0.6)
+    times = np.linspace(0.0, 0.5, 26)
+    islands = simulate_spatial(world, times)
+    monkeypatch.setattr(Islands, "_groups", lambda self, moving, x, near: [moving])
+    as_one = simulate_spatial(world, times)
+    assert islands.steps > as_one.steps
+    between = [event for event in islands.events if event.second < 12]
+    assert between and [event.time for event in between] == pytest.approx(
+        [event.time for event in as_one.events if event.second < 12], abs=1e-9
+    )
+    assert islands.position == pytest.approx(as_one.position, abs=1e-8)
 
 
 def bouncing_height(start: float, time: Any) -> Any:
