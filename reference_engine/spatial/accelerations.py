@@ -98,8 +98,9 @@ def survey_active(run, y):
 
 @kernel
 def slip_direction(run, k):
-    """Unit; as it was given while there is no speed. At the end of a slip, which is located on the step's solution, it
-    goes on through 0 without turning round, so that the step is smooth beyond it."""
+    """Unit; while there is no speed as it was given, in the plane of contact, which may turn. At the end of a slip,
+    which is located on the step's solution, it goes on through 0 without turning round, so that the step is smooth
+    beyond it."""
     out = run.work.row[k]
     u, n = three(out, col.U), three(out, col.N)
     across = along(u, -dot(u, n), n)
@@ -107,7 +108,9 @@ def slip_direction(run, k):
     given = speed <= (ONSET if run.active.young[k] == 1 else NO_SLIP) * run.scale[1]
     before = three(run.work.slip[k], 0)
     if given:
-        return before
+        before = along(before, -dot(before, n), n)
+        size = length(before)
+        return over(before, size) if size > 0.0 else before
     return over(across, speed if dot(across, before) >= 0.0 else -speed)
 
 
@@ -336,7 +339,7 @@ def turn_slips(run, y, island, out):
         rows = rows_of(run, k, ACCELERATIONS)
         friction = run.model.value[active.candidate[k], col.FRICTION] * work.solution[m]
         if rows == 2 and friction > 0.0:
-            way, aside = three(work.slip[k], 0), work.solution[m + 1] / friction
+            way, aside = slip_direction(run, k), work.solution[m + 1] / friction
             first = work.turning[k] < 0.0
             work.turning[k] = max(dot(way, acceleration_of(run, y, k, out)), 0.0) / friction
             way = along(way, -aside, direction_of_row(run, k, 1, rows))

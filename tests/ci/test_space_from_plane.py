@@ -29,6 +29,7 @@ def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         ("slide-to-roll", "cylinder", 1),
         ("triangle-spun", "", 2),  # an accumulation with friction, then another one
         ("hinged-bar-on-a-floor", "", 0),
+        ("seesaw", "", 1),  # a slip begins in a plane of contact that turns
         ("newtons-cradle:n=3,gap=0.01,speed=5,restitution=0.5", "sphere", 1),
     ],
 )
