@@ -41,15 +41,25 @@ class Client(Protocol):
     y: Array
     events: list[SpatialEvent]
     steps: int
-    resolved: int
-    around: tuple[Any, Any] | None
+    around: tuple[Any, Any] | None  # snapshots before and after the impacts of the last event, where they are wanted
 
-    def begin(self, first: bool) -> Segment: ...
-    def step(self) -> Segment: ...
-    def resolve(self, time: float, state: Array) -> Segment: ...
-    def snapshot(self, time: float, state: Array) -> tuple[Array, Pressing]: ...
-    def path(self) -> Array: ...
-    def take_over(self, others: list["Client"]) -> None: ...
+    def begin(self, first: bool) -> Segment:
+        """Of no length, with what happens there; first: at the start of the motion."""
+
+    def step(self) -> Segment:
+        """One step on from the last segment."""
+
+    def resolve(self, time: float, state: Array) -> Segment:
+        """What the event does; of no length, at the event's time."""
+
+    def snapshot(self, time: float, state: Array) -> tuple[Array, Pressing]:
+        """A state within the last segment, with what presses in it."""
+
+    def path(self) -> Array:
+        """(8, B, 3) m: Bernstein coefficients of the bodies' positions in the last step."""
+
+    def take_over(self, others: list[Any]) -> None:
+        """From the clients of the islands before it."""
 
 
 @dataclass(eq=False)
@@ -287,9 +297,7 @@ class Islands:
         for island in self.islands:
             self._take_out(island)
         time = np.array([time for time, _ in self.samples])
-        order = np.argsort(
-            time, kind="stable"
-        )  # a slip ends a little after its event, and another island's may be there
+        order = np.argsort(time, kind="stable")  # what follows the end of a slip is a little later than its event
         state = np.array([y for _, y in self.samples])[order]
         q = state[..., col.Q : col.V]
         return SpatialMotion(
