@@ -18,6 +18,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.compiler.kernels import entry, kernel
 from reference_engine.contact_problems.cone_law import disc_slip
 from reference_engine.contact_problems.least_squares import solve_least
+from reference_engine.dense import mul
 
 MOST_NEWTON, FEW_NEWTON, POLISH = 60, 3, 2  # from anywhere; along the path; behind sweeps at once
 """Steps of Newton's method: many of them leave what is symmetric, so that few are made where it matters."""
@@ -69,6 +70,27 @@ def impartial_forces(
         if missed <= fine:
             break
     return best, least, int(jammed)
+
+
+def forces_without_one(A: Array, b: Array, friction: Array, slides: Array, fine: float) -> Array | None:
+    """Forces (n, 3) that obey the laws with one contact open, as of `impartial_forces`; None without any.
+
+    Where pressing harder makes a sliding contact go in faster while all others stay, no path leads on: another one has
+    to let go. Of several solutions the one with the least normal forces.
+    """
+    n, best, least = len(friction), None, np.inf
+    for open_one in range(n if n > 1 else 0):
+        kept = np.delete(np.arange(n), open_one)
+        rows = (3 * kept[:, None] + np.arange(3)).ravel()
+        found, missed, jammed = impartial_forces(A[np.ix_(rows, rows)], b[kept], friction[kept], slides[kept], fine)
+        if jammed >= 0 or missed > fine:
+            continue
+        force = np.zeros((n, 3))
+        force[kept] = found
+        parts = float(b[open_one, 0] + mul(A[3 * open_one], force.ravel())) >= -fine
+        if parts and (total := float(force[:, 0].sum())) < least:
+            best, least = force, total
+    return best
 
 
 def scratch_for(n: int) -> tuple[Array, Array, Indices]:

@@ -12,7 +12,7 @@ from reference_engine.array_types import Array, Flags, Indices
 from reference_engine.compiler.structure import zeros
 from reference_engine.contact_problems.cone_problem import ConeProblem
 from reference_engine.contact_problems.cone_solve import solve_cones
-from reference_engine.contact_problems.friction_continuation import impartial_forces, seek_forces
+from reference_engine.contact_problems.friction_continuation import forces_without_one, impartial_forces, seek_forces
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import cross, mul, norm, pinv
@@ -457,6 +457,9 @@ class BodiesInContact:
             A, b, mu, way = frames.A[np.ix_(rows, rows)], frames.b[island], friction[island], slides[island]
             scale = max(float(np.abs(b).max()), NOTHING * norm(self.model.gravity))
             found, off, jammed = impartial_forces(A, b, mu, way, STILL * scale, in_turn=SWEEPS)
+            if jammed >= 0 or (off > OFF * scale and way.any()):
+                other = forces_without_one(A, b, mu, way, STILL * scale)
+                found, off, jammed = (found, off, jammed) if other is None else (other, 0.0, -1)
             if jammed >= 0:
                 self._refuse_jam(time, frames, island[jammed], mu[jammed] * way[jammed])
             if off > OFF * scale and not way.any():
@@ -493,11 +496,11 @@ class BodiesInContact:
             way = (weight * (mul(basis.T, mul(basis, share)) - share)).reshape(-1, 3)
             force[island] += deepest(force[island], way, friction[island]) * way
 
-    def _is_beyond_measure(self, force: float, contacts: list[int]) -> bool:
-        """Whether a force is far more than the weights and centrifugal forces together of what is in these contacts."""
+    def _is_beyond_measure(self, force: float, contacts: list[int], times: float = GROWN) -> bool:
+        """Whether a force is so many times the weights and centrifugal forces together of what is in these contacts."""
         inverse = self.model.inverse_mass[np.unique(self.model.candidate[contacts][:, (col.FIRST, col.SECOND)])]
         mass = float((1.0 / inverse[inverse > 0.0]).sum())
-        return force > GROWN * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
+        return force > times * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
 
     def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:
         """Where pressing harder makes a sliding contact go in faster. Of one contact alone that proves that no forces

@@ -23,6 +23,7 @@ from reference_engine.spatial.world import SpatialWorld
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
+GROWING = 10.0  # of all weights and centrifugal forces: contact forces where no step is short enough have no limit
 CROWDED = 1e-6  # s, no less for so many steps or events in a row
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
@@ -171,7 +172,7 @@ class _InSpace(BodiesInContact):
         kind, reason, names = UnresolvedContact, "no step is short enough", self._any_names()
         for island in self._islands(candidates[: run.active.count[0]].tolist()):
             hardest = max(island, key=lambda k: float(force[k]))
-            if self._is_beyond_measure(float(force[hardest]), candidates[island].tolist()):
+            if self._is_beyond_measure(float(force[hardest]), candidates[island].tolist(), GROWING):
                 kind, names = EndlessEventsError, self._names(int(candidates[hardest]))
                 reason = f"forces grow without limit, to {force[hardest]:.3g} N; no step is short enough"
         raise kind(reason, time=time, bodies=names, gap=0.0)

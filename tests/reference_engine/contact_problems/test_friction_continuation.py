@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reference_engine.array_types import Array
-from reference_engine.contact_problems.friction_continuation import impartial_forces, stiffened
+from reference_engine.contact_problems.friction_continuation import forces_without_one, impartial_forces, stiffened
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
 from reference_engine.dense import mul
 
@@ -99,3 +99,21 @@ def test_of_redundant_forces_those_at_contacts_that_yield_are_the_least() -> Non
     force, missed = stiffened(mul(J, J.T), weight, np.full(5, 0.5), np.zeros((5, 2)), 1e-12)
     assert missed <= 1e-12
     assert np.allclose(force, [[0.2, 0.0, 0.0]] * 5, atol=1e-9)
+
+
+def test_where_pressing_harder_makes_a_slip_go_in_another_contact_lets_go() -> None:
+    """Two contacts of a body, along n1 and n2; the first slides along t1 with mu = 1, so its force is along n1 - t1.
+
+    With the second one closed the first has n1 . (n1 - t1) - (n1 . n2) (n2 . (n1 - t1)) / |n2|^2 = -0.2: harder goes in
+    faster. With the second one open it has 1, and the second parts: f = (1, 0), a = (0, 0.5), the only solution.
+    """
+    n1, t1, across = np.eye(3)
+    n2 = n1 - 0.5 * t1
+    J = np.array([n1, t1, across, n2, across, 0.5 * n1 + t1])
+    b = np.array([[-1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    friction, slides = np.array([1.0, 0.0]), np.array([[1.0, 0.0], [0.0, 0.0]])
+    A = mul(J, J.T)
+    force = forces_without_one(A, b, friction, slides, 1e-12)
+    assert force is not None
+    assert np.allclose(force, [[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]], atol=1e-12)
+    assert (mul(A, force.ravel()) + b.ravel())[3] == pytest.approx(0.5, abs=1e-12)
