@@ -87,8 +87,8 @@ def forces_without_one(A: Array, b: Array, friction: Array, slides: Array, fine:
             continue
         force = np.zeros((n, 3))
         force[kept] = found
-        parts = float(b[open_one, 0] + mul(A[3 * open_one], force.ravel())) >= -fine
-        if parts and (total := float(force[:, 0].sum())) < least:
+        opens = float(b[open_one, 0] + mul(A[3 * open_one], force.ravel())) >= -fine
+        if opens and (total := float(force[:, 0].sum())) < least:
             best, least = force, total
     return best
 
