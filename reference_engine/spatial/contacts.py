@@ -256,6 +256,7 @@ class BodiesInContact:
     def _end_slips(self) -> None:
         """Sliding contacts whose speed is next to none: time goes on the last bit by their deceleration."""
         self._stopped = []
+        self.run.time[col.START] = self.time
         active, count = self.run.active, int(self.run.active.count[0])
         sliding = [
             k for k in range(count) if active.mode[k] == col.SLIP and self._has_friction(int(active.candidate[k]))

@@ -21,8 +21,7 @@ from scipy import sparse
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
-from reference_engine.errors import EndlessEventsError
-from reference_engine.events import Segment
+from reference_engine.events import Segment, first_zero
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialEvent, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld, refuse_pairs, start_of
@@ -89,12 +88,13 @@ class Islands:
         refuse_pairs(world)
         bodies = world.bodies
         self.fixed = [i for i, body in enumerate(bodies) if body.fixed]
-        self.radius = {i: world.radius_of(i) for i, body in enumerate(bodies) if not body.fixed}
+        radius = [world.radius_of(i) for i in range(len(bodies))]
+        self.radius = {i: radius[i] for i, body in enumerate(bodies) if not body.fixed}
         self.state = start_of(world).reshape(-1, int(col.BODY))
         self.samples: list[tuple[float, Array]] = []
         self.pressing: list[tuple[int, Indices, Array, Array]] = []
         self.events: list[SpatialEvent] = []
-        self.steps = self.resolved = 0
+        self.steps = 0
         moving = list(self.radius)
         self.low, self.high = np.full((2, len(bodies), 3), np.nan)  # m, corners of what each sweeps in its step
         self.island_of: dict[int, Island] = {}
@@ -177,11 +177,6 @@ class Islands:
 
     def _resolve(self, island: Island) -> None:
         time = island.reached
-        self.resolved += 1
-        if self.resolved > self.settings.max_events:
-            names = self.world.body_name(island.bodies[island.moves[0]]), self.world.body_name(len(self.world.bodies))
-            reason = f"more than {self.settings.max_events} events"
-            raise EndlessEventsError(reason, time=time, bodies=names, gap=0.0)
         island.segment = island.client.resolve(time, island.segment.at(time))
         if island.client.around is not None:
             for own in island.client.around:
@@ -257,28 +252,29 @@ class Islands:
     def _come_near(self, i: int, j: int, start: float, end: float) -> bool:
         """Whether the spheres of two bodies come near in this time."""
         size, time = self.radius[i] + self.radius[j], start
-        speed = self._fastest(i) + self._fastest(j)
+        bends = self._most_acceleration(i) + self._most_acceleration(j)
         for _ in range(MOST_ADVANCES):
-            apart = norm(self._position(i, time) - self._position(j, time)) - size
+            between = self._motion_of(i, time) - self._motion_of(j, time)
+            apart = norm(between[:3]) - size
             if apart <= NEAR * size:
                 return True
-            time += (apart - 0.5 * NEAR * size) / max(speed, 1e-300)
+            time += first_zero(apart - 0.5 * NEAR * size, -norm(between[3:]), bends)
             if time >= end:
                 return False
         return True
 
-    def _position(self, i: int, time: float) -> Array:
+    def _motion_of(self, i: int, time: float) -> Array:
+        """Position and velocity of a body within its step."""
         island = self.island_of[i]
-        k = int(col.BODY) * island.bodies.index(i)
-        return np.asarray(island.segment.at(time)[k : k + 3])
+        y = island.segment.at(time).reshape(-1, int(col.BODY))[island.bodies.index(i)]
+        return np.concatenate([y[:3], y[col.V : col.W]])
 
-    def _fastest(self, i: int) -> float:
-        """No less than the speed of body i in its step, m/s."""
+    def _most_acceleration(self, i: int) -> float:
+        """No less than that of body i in its step, m/s^2."""
         island = self.island_of[i]
-        path = island.client.path()[:, island.bodies.index(i)]
-        steps = np.diff(path, axis=0)
-        lasts = island.segment.end - island.client.time
-        return 7.0 * math.sqrt(float(np.einsum("jk,jk->j", steps, steps).max())) / max(lasts, 1e-300)
+        bends = np.diff(island.client.path()[:, island.bodies.index(i)], 2, axis=0)
+        lasts = max(island.segment.end - island.client.time, 1e-150)
+        return 42.0 * math.sqrt(float(np.einsum("jk,jk->j", bends, bends).max())) / (lasts * lasts)
 
     # --- what comes out ---------------------------------------------------------------------------------------
 

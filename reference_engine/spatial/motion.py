@@ -13,7 +13,7 @@ class LocatedSettings:
     tolerance: float = 1e-13  # local error of a step, relative to 1 + |value|, m, m/s, rad/s
     impact_law: str = "newton"  # of `multiple_impact`
     order: str | None = "simultaneous"  # None: an impact at contacts that move one another is an error
-    max_events: int = 10_000
+    max_events: int = 10_000  # of one island
     at_impacts: bool = False  # samples before and after every impact besides
 
     def __post_init__(self) -> None:

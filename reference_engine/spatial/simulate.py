@@ -59,8 +59,9 @@ class _InSpace(BodiesInContact):
         return self._settled(self.time)
 
     def take_over(self, others: list[Any]) -> None:
-        """From islands that went on up to here."""
+        """How long their steps were, and how many events they had, from the islands that went on up to here."""
         self.step_length = min([self.step_length, *(other.step_length for other in others)])
+        self.resolved = max((other.resolved for other in others), default=0)
 
     def path(self) -> Array:
         """(8, B, 3) m: Bernstein coefficients of the positions in the last step."""
@@ -68,20 +69,24 @@ class _InSpace(BodiesInContact):
         return self.run.work.bernstein.reshape(8, -1, int(col.BODY))[:, :, :3]
 
     def _refuse_overlaps(self) -> None:
-        """A vertex behind all faces of a hull, or of a plane, overlaps it; so do what has margins, by its gap."""
+        """A vertex behind all faces of a hull, or of a plane, overlaps it; so does what is nearer than its margins."""
         ids = self.model.candidate[: len(self.model.candidate) - len(self.joints)]
         rows = surveyed(self.run, self.y, list(range(len(ids))))
+        margin = self.model.value[: len(ids), (col.MARGIN_A, col.MARGIN_B)].sum(axis=1)
         deepest: dict[tuple[int, ...], tuple[float, int]] = {}
         for k, (one, gap, inside) in enumerate(zip(ids, rows[:, col.GAP], rows[:, col.INSIDE])):
-            feature = tuple(int(i) for i in one)
             if one[col.KIND] == col.VERTEX_FACE:
-                feature = (int(col.VERTEX_FACE), feature[col.FIRST_FEATURE], feature[col.PIECES])
-            if one[col.KIND] != col.EDGE_EDGE and (inside >= 0.0 or one[col.KIND] == col.VERTEX_FACE):
-                deepest[feature] = max(deepest.get(feature, (-math.inf, k)), (float(gap), k))
+                feature = int(one[col.FIRST_FEATURE]), int(one[col.PIECES])
+                deepest[feature] = max(deepest.get(feature, (-math.inf, k)), (float(gap + margin[k]), k))
+            outside = one[col.KIND] != col.VERTEX_FACE or gap + margin[k] >= 0.0
+            if one[col.KIND] != col.EDGE_EDGE and inside >= 0.0 and outside:
+                deepest[(k,)] = float(gap), k
         for gap, k in deepest.values():
             if gap < -OVERLAP * self.size:
                 a, b = self._names(k)
-                raise UnresolvedContact("they overlap at the start", time=0.0, bodies=(a, b), gap=gap)
+                raise UnresolvedContact(
+                    "they overlap at the start", time=0.0, bodies=(a, b), gap=float(rows[k, col.GAP])
+                )
 
     def step(self) -> Segment:
         self._commit()

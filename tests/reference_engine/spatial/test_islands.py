@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from reference_engine import BallJoint, LocatedSettings, SpatialBody, SpatialWorld, simulate_spatial
-from reference_engine.errors import SpatialWorldError
+from reference_engine.errors import SpatialWorldError, UnresolvedContact
 from reference_engine.geometry.spatial_shapes import Box, Cylinder, HalfSpace, Sphere
 from reference_engine.spatial.islands import Islands
 
@@ -130,6 +130,29 @@ def test_at_an_impact_all_bodies_are_sampled_before_and_after_it() -> None:
         assert motion.velocity[at, 1 - body, 2] == pytest.approx(
             [-G * time if time == first else G * (1.5 * first - time)] * 2, abs=1e-9
         )
+
+
+def test_bodies_that_fly_fast_side_by_side_stay_on_their_own() -> None:
+    """Twelve balls in a row, half of their size apart, at 100 m/s: nothing comes nearer, so each has its own steps."""
+    balls = tuple(ball(position=(3.0 * RADIUS * k, 0.0, 50.0), velocity=(100.0, 0.0, 0.0)) for k in range(12))
+    alone = simulate_spatial(SpatialWorld(bodies=balls[:1]), np.linspace(0.0, 1.0, 3))
+    motion = simulate_spatial(SpatialWorld(bodies=balls), np.linspace(0.0, 1.0, 3))
+    assert 12 * (alone.steps - 1) <= motion.steps <= 12 * alone.steps
+    assert motion.position[-1, :, 0] == pytest.approx(100.0 + 3.0 * RADIUS * np.arange(12), abs=1e-11)
+
+
+def test_a_ball_beside_the_corner_of_a_box_does_not_overlap_it_at_the_start() -> None:
+    """3 mm clear of the corner it is behind the planes of all three faces by less than its radius; 3 mm nearer it
+    overlaps."""
+    box = SpatialBody(shape=Box((0.2, 0.2, 0.2)))
+    for clear, overlaps in ((3e-3, False), (-3e-3, True)):
+        centre = 0.2 + (RADIUS + clear) / math.sqrt(3.0)
+        world = SpatialWorld(bodies=(box, ball(position=(centre,) * 3)), gravity=(0.0, 0.0, 0.0))
+        if overlaps:
+            with pytest.raises(UnresolvedContact, match="they overlap at the start"):
+                simulate_spatial(world, (0.0, 0.1))
+        else:
+            assert not simulate_spatial(world, (0.0, 0.1)).events
 
 
 def test_bodies_that_a_joint_ties_are_never_apart() -> None:
