@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise, product
 
 import numpy as np
@@ -272,38 +273,54 @@ class _Features:
 
     def _write_polyhedron(self, where: str, points: Array) -> None:
         try:
-            hull = ConvexHull(points)
+            own = _polyhedron(points.tobytes())
         except (QhullError, ValueError) as error:
             raise SpatialWorldError(
                 f"{where}.shape: no convex hull of its points: {str(error).split(chr(10))[0]}"
             ) from None
-        start, used = len(self.vertex), {int(k): n for n, k in enumerate(sorted(hull.vertices))}
-        self.vertex += [points[k] for k in used]
-        size = float(np.abs(points).max())
-        planes: list[tuple[Array, set[int]]] = []
-        for plane, corners in zip(hull.equations, hull.simplices):
-            for known, members in planes:
-                if norm(known[:3] - plane[:3]) <= FLAT and abs(known[3] - plane[3]) <= FLAT * size:
-                    members.update(int(k) for k in corners)
-                    break
-            else:
-                planes.append((plane, {int(k) for k in corners}))
-        normal_of: dict[tuple[int, int], Array] = {}
-        for plane, members in planes:
-            loop = _in_order(points, sorted(members), plane[:3])
-            a, b, c = (points[k] for k in loop[:3])
-            n = np.cross(b - a, c - b)
-            n /= norm(n)
-            self.face.append(np.append(n, float(np.mean([float(mul(n, points[k])) for k in loop]))))
-            self.loops.append([start + used[k] for k in loop])
-            for first, second in zip(loop, loop[1:] + loop[:1]):
-                if (second, first) in normal_of:
-                    self.edge.append((start + used[second], start + used[first]))
-                    other = normal_of[second, first]
-                    self.outward.append((n + other) / norm(n + other))
-                    along = (points[second] - points[first]) / norm(points[second] - points[first])
-                    self.inward.append(np.concatenate([np.cross(n, along), np.cross(along, other)]))
-                normal_of[first, second] = n
+        start = len(self.vertex)
+        self.vertex += own.vertex
+        self.face += own.face
+        self.loops += [[start + k for k in loop] for loop in own.loops]
+        self.edge += [(start + first, start + second) for first, second in own.edge]
+        self.outward += own.outward
+        self.inward += own.inward
+
+
+@lru_cache(maxsize=1024)
+def _polyhedron(given: bytes) -> _Features:
+    """Vertices, edges and faces of the convex hull of points, as bytes; only to be read. Islands that meet and part ask
+    for the same ones again and again."""
+    points, own = np.frombuffer(given).reshape(-1, 3), _Features()
+    hull = ConvexHull(points)
+    used = {int(k): n for n, k in enumerate(sorted(hull.vertices))}
+    own.vertex += [points[k] for k in used]
+    size = float(np.abs(points).max())
+    planes: list[tuple[Array, set[int]]] = []
+    for plane, corners in zip(hull.equations, hull.simplices):
+        for known, members in planes:
+            if norm(known[:3] - plane[:3]) <= FLAT and abs(known[3] - plane[3]) <= FLAT * size:
+                members.update(int(k) for k in corners)
+                break
+        else:
+            planes.append((plane, {int(k) for k in corners}))
+    normal_of: dict[tuple[int, int], Array] = {}
+    for plane, members in planes:
+        loop = _in_order(points, sorted(members), plane[:3])
+        a, b, c = (points[k] for k in loop[:3])
+        n = np.cross(b - a, c - b)
+        n /= norm(n)
+        own.face.append(np.append(n, float(np.mean([float(mul(n, points[k])) for k in loop]))))
+        own.loops.append([used[k] for k in loop])
+        for first, second in zip(loop, loop[1:] + loop[:1]):
+            if (second, first) in normal_of:
+                own.edge.append((used[second], used[first]))
+                other = normal_of[second, first]
+                own.outward.append((n + other) / norm(n + other))
+                along = (points[second] - points[first]) / norm(points[second] - points[first])
+                own.inward.append(np.concatenate([np.cross(n, along), np.cross(along, other)]))
+            normal_of[first, second] = n
+    return own
 
 
 def _in_order(points: Array, members: list[int], normal: Array) -> list[int]:
