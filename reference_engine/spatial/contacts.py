@@ -42,6 +42,7 @@ SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 SHUT = 1e-11  # of the size: a gap that is 0
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
+STEPS_OF_GROWTH = 6  # in a row, of forces that have no limit either
 YIELDS = 1e4  # of forces of joints that are not known yet, over those of contacts that are
 ALIKE, EQUAL = 1e-9, 1e-6  # by which normals may differ that are the same; of forces, by which those that are equal
 FORCELESS = 1e-9  # of the largest force: no force
@@ -73,6 +74,7 @@ class BodiesInContact:
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
         self.recent = {"events": deque[float](maxlen=MANY), "steps": deque[float](maxlen=MANY_STEPS)}  # s
+        self.largest = deque[float](maxlen=STEPS_OF_GROWTH)  # N, at the ends of the last steps
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
@@ -497,11 +499,11 @@ class BodiesInContact:
             way = (weight * (mul(basis.T, mul(basis, share)) - share)).reshape(-1, 3)
             force[island] += deepest(force[island], way, friction[island]) * way
 
-    def _is_beyond_measure(self, force: float, contacts: list[int], times: float = GROWN) -> bool:
+    def _is_beyond_measure(self, force: float, contacts: list[int]) -> bool:
         """Whether a force is so many times the weights and centrifugal forces together of what is in these contacts."""
         inverse = self.model.inverse_mass[np.unique(self.model.candidate[contacts][:, (col.FIRST, col.SECOND)])]
         mass = float((1.0 / inverse[inverse > 0.0]).sum())
-        return force > times * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
+        return force > GROWN * mass * (norm(self.model.gravity) + self.pace * self.pace / self.size)
 
     def _refuse_jam(self, time: float, frames: Frames, k: int, pull: Array) -> None:
         """Where pressing harder makes a sliding contact go in faster. Of one contact alone that proves that no forces

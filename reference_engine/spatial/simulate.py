@@ -23,7 +23,6 @@ from reference_engine.spatial.world import SpatialWorld
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
-GROWING = 10.0  # of all weights and centrifugal forces: contact forces where no step is short enough have no limit
 CROWDED = 1e-6  # s, no less for so many steps or events in a row
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
@@ -133,6 +132,7 @@ class _InSpace(BodiesInContact):
         after = run.work.end.copy()
         project_entry(run, after)
         self.steps += 1
+        self.largest.append(float(np.abs(run.work.force[: run.active.count[0]]).max(initial=0.0)))
         jumps = start + h >= knot - KNOT * max(1.0, abs(knot)) and event == math.inf
         end = knot if jumps else start + h
         self._ahead = end, after
@@ -170,17 +170,17 @@ class _InSpace(BodiesInContact):
         return float(later[0]) if len(later) else math.inf
 
     def _refuse_step(self, time: float) -> None:
-        """No step is short enough: raises EndlessEventsError where forces grow without limit, as where slip jams."""
+        """No step is short enough: raises EndlessEventsError where forces have grown from step to step and to more than
+        the double, as where slip jams."""
         run = self.run
         rate_entry(run, run.y, np.zeros_like(run.y))
-        candidates, force = self.run.active.candidate, np.abs(run.work.force).max(axis=1)
-        kind, reason, names = UnresolvedContact, "no step is short enough", self._any_names()
-        for island in self._islands(candidates[: run.active.count[0]].tolist()):
-            hardest = max(island, key=lambda k: float(force[k]))
-            if self._is_beyond_measure(float(force[hardest]), candidates[island].tolist(), GROWING):
-                kind, names = EndlessEventsError, self._names(int(candidates[hardest]))
-                reason = f"forces grow without limit, to {force[hardest]:.3g} N; no step is short enough"
-        raise kind(reason, time=time, bodies=names, gap=0.0)
+        force = np.abs(run.work.force[: run.active.count[0]]).max(axis=1, initial=0.0)
+        forces = np.array([*self.largest, force.max(initial=0.0)])
+        if len(self.largest) != self.largest.maxlen or (np.diff(forces) <= 0.0).any() or forces[-1] < 2.0 * forces[0]:
+            raise UnresolvedContact("no step is short enough", time=time, bodies=self._any_names(), gap=0.0)
+        reason = f"forces grow without limit, to {forces[-1]:.3g} N; no step is short enough"
+        hardest = self._names(int(run.active.candidate[np.argmax(force)]))
+        raise EndlessEventsError(reason, time=time, bodies=hardest, gap=0.0)
 
     def _refuse_crowds(self, time: float, kind: str) -> None:
         """Raises EndlessEventsError where many "events", or "steps", take next to no time.
@@ -259,9 +259,9 @@ class _InSpace(BodiesInContact):
         return guards, 10.0 * NOISE
 
     def _fallen_guards(self, guards: Callable[[float, Array], Array], y: Array) -> dict[int, tuple[bool, bool]]:
-        """Of contacts, whether their force, and what was left of the cone, is 0 here."""
-        found = guards(0.0, y).reshape(-1, 3)[:, :2] <= FALLEN + NOISE
-        active = self.run.active
+        """Of contacts, whether their force, and, of those that stick, what was left of the cone, is 0 here."""
+        found, active = guards(0.0, y).reshape(-1, 3)[:, :2] <= FALLEN + NOISE, self.run.active
+        found[active.mode[: len(found)] == col.SLIP, 1] = False
         return {int(active.candidate[k]): (bool(row[0]), bool(row[1])) for k, row in enumerate(found) if row.any()}
 
     def _slip_of(self, row: Array, given: Array) -> Array:

@@ -288,6 +288,21 @@ def test_balls_that_a_heavy_one_drives_apart_touch_it_between_the_ends_of_steps_
     assert kinds(motion) == ["stick"] * 4
 
 
+def test_a_ball_that_another_carries_by_friction_alone_does_not_slip_up_on_it() -> None:
+    """All weight of a heavy ball that drives a light one hangs on their contact, at friction 1 just within the cone of
+    the normal force by which both slow down: the friction found is m g, to a millionth. A slip that had stopped there
+    began again, and friction drove it."""
+    r = 0.125
+    thrown = ball(r, 10.0, position=(-0.001, 0.0, r), velocity=(5.0, 0.0, 0.0))
+    world = SpatialWorld(bodies=(thrown, ball(r, position=(2.0 * r, 0.0, r)), FLOOR), friction=1.0)
+    motion = simulate_spatial(world, np.linspace(0.0, 0.1, 26), LocatedSettings(order="simultaneous"))
+    x, v, turns = motion.position[1:, :2], motion.velocity[1:, :2], motion.spin[1:, :2]
+    n = (x[:, 1] - x[:, 0]) / (2.0 * r)
+    surface = v + r * np.cross(turns, np.stack([n, -n], axis=1))
+    assert np.abs(np.linalg.norm(x[:, 1] - x[:, 0], axis=1) - 2.0 * r).max() < 1e-12
+    assert np.abs(surface[:, 0] - surface[:, 1]).max() < 1e-9
+
+
 def test_a_corner_level_with_a_face_beside_it_meets_nothing() -> None:
     """Two boxes thrown at one another: each impact is at a point of both."""
     turned = np.array((0.556890098923011, 0.47733437050543803, 0.636445827340584, -0.23866718525271902))
