@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from pytest import approx
 
-from scenarios.scene import ContactLaw, PairLaw, Rod, Rope
+from scenarios.scene import Box, ContactLaw, Hinge, PairLaw, Rod, Rope
 from tests.validation.engines.planar_scenes import ball, box, ground, scene
 from tests.validation.engines.spatial_laws import SpatialLaws
-from tests.validation.engines.spatial_scenes import in_plane
+from tests.validation.engines.spatial_scenes import in_plane, in_space, solid, space
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -56,3 +56,13 @@ def test_joined_bodies_that_may_touch_are_declined() -> None:
     rod = Rod(name="rod", a="a", b="b", anchor_a=(0.0, 0.0), anchor_b=(0.0, 0.0), length=2.0, collide=True)
     reason = ENGINE.declines(scene(ball("a"), ball("b", position=(2.0, 0.0)), joints=(rod,), duration=1.0))
     assert reason is not None and "joined by a joint" in reason
+
+
+def test_a_bar_on_an_upright_hinge_stays_level() -> None:
+    """A drive across the axis let it hang by 1 mrad."""
+    hinge = Hinge(name="hinge", a="bar", anchor_a=(-0.5, 0.0, 0.0), anchor_b=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    bar = solid(
+        Box(size=(1.0, 0.1, 0.1)), "bar", position=(0.5, 0.0, 0.0), velocity=(0.0, 0.5, 0.0), spin=(0.0, 0.0, 1.0)
+    )
+    level = space(bar, joints=(hinge,), gravity=(0.0, 0.0, -9.81), duration=1.0)
+    assert np.abs(in_space(ENGINE, level).position[:, 0, 2]).max() < 1e-5

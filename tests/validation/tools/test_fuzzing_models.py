@@ -11,8 +11,12 @@ import pytest
 
 from tests.validation.command import upright
 from tests.validation.engines.mujoco_models import ENGINE, model_of
+from validation.engines.mujoco.adapter import MuJoCo
+from validation.engines.relations import repeats
 from validation.running.models import GivenModel
 from validation.tools.fuzzing.models import Mutation, drawn
+from validation.tools.fuzzing.pairs import OF_MODELS, Relations
+from validation.tools.fuzzing.twins import nearby_model
 
 SERVO = "<actuator><position joint='pivot' kp='5' ctrllimited='true' ctrlrange='-0.3 0.6'/></actuator>"
 GEOM = "<geom type='capsule' fromto='0 0 0 0.5 0 0' size='0.05'/>"
@@ -75,6 +79,46 @@ def test_what_diverges_is_found_with_nothing_mutated_that_need_not_be(tmp_path: 
     again = upright("finds", "1", "--replay", folder=tmp_path)
     assert again.returncode == 1 and "not_finite" in again.stdout
     assert "perturbation" not in model and "controls" not in model["start"] and not model["start"].get("values")
+
+
+def test_a_model_has_no_twin_that_is_another_model():
+    scene = ENGINE.describe(model_of(BAR, more=SERVO), 1.0, "", {})
+    relations = Relations(promised=(*MuJoCo.relations, *repeats("documents")), sets_state=True)
+    found = {relations.chosen(scene, number).change for number in range(200)}
+    assert found == {None, *OF_MODELS}
+
+
+def test_a_model_starts_nearby_in_its_own_coordinates_and_the_start_that_it_has_stays():
+    scene = ENGINE.describe(model_of(BAR, more=SERVO), 1.0, "", {})
+    (fresh, other) = (nearby_model(scene, 1e-12, seed).native.model.perturbation for seed in (1, 2))
+    assert fresh.size == other.size == 1e-12 and fresh.seed != other.seed
+    moved = nearby_model(scene, 1e-3, 7)
+    for seed in range(4):
+        again = nearby_model(moved, 1e-12, seed).native.model.perturbation
+        assert again.seed == 7 and 0.0 < abs(again.size - 1e-3) < 1.1e-12
+
+
+@pytest.mark.slow
+def test_a_world_that_remembers_is_found_by_its_twin(tmp_path: Path) -> None:
+    """Of a function whose module counts the steps of all worlds of its process."""
+    (tmp_path / "level.py").write_text(
+        "import pymunk\n\nsteps = 0\n\n\n"
+        "def gust(body, gravity, damping, dt):\n"
+        "    global steps\n"
+        "    steps += 1\n"
+        "    pymunk.Body.update_velocity(body, (0.01 * steps, -10), damping, dt)\n\n\n"
+        "def build():\n"
+        "    space = pymunk.Space()\n"
+        "    ball = pymunk.Body(1, 1)\n"
+        "    ball.position, ball.velocity_func = (0, 3), gust\n"
+        "    space.add(ball, pymunk.Circle(ball, 0.5))\n"
+        "    return space\n"
+    )
+    words = ("--engine", "pymunk", "--model", "level:build", "--minutes", "0.5", "--seed", "1")
+    found = upright("fuzz", *words, folder=tmp_path)
+    assert found.returncode == 1 and "differs when run after another scene" in found.stdout
+    again = upright("finds", "1", "--replay", folder=tmp_path)
+    assert again.returncode == 1
 
 
 @pytest.mark.slow

@@ -8,10 +8,11 @@ What makes a comparison unfair, and what is done about it (PhysX 5.3 and SAPIEN 
   give every pair its own, the scene is declined.
 - By default an impact below 2 m/s has no restitution (a cradle's last ball is 0.8 m/s off), spins are cut off at
   100 rad/s and fade by 5 % a second, and bodies sleep. Fair has none of these, and more sweeps.
-- SAPIEN's limits of a joint's swing do nothing: what must not turn across the joint's axis is kept by a drive, as
-  stiff as the step resolves: a bar of 1 m turns by 1 mrad under its weight at 1/240 s. A stiffer one makes energy.
-- Its drives, by small time steps, are off by up to 1 cm of a motion of 1 m in 2 s, whatever the step: springs, damping
-  and motors of joints act on the bodies.
+- SAPIEN's limits of a joint's swing do nothing: the axis of a joint is kept at two points of it, so far apart that what
+  keeps the second hardly moves the first. A drive across the axis is a spring: stopped at its limits, an arm bent by
+  14 mrad across its hinges, and had 9 J of it back.
+- PhysX's drives, by small time steps, are off by up to 1 cm of a motion of 1 m in 2 s, whatever the step: springs,
+  damping and motors of joints act on the bodies.
 - Bodies joined by a joint never collide: joints that let them are declined.
 - A step first changes the velocity, then moves with it: in free flight the velocity is the true one dt/2 before.
 - Contacts have their normal impulse and not that of friction: what may have friction is reported without one.
@@ -39,7 +40,12 @@ from validation.engines import LOADS
 from validation.engines.engine import SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.physx.queries import QUERIES
 from validation.engines.relations import repeats, unchanged_when
-from validation.engines.shared.embedding import given_in_space, quaternion_product, vector_in_space
+from validation.engines.shared.embedding import (
+    given_in_space,
+    quaternion_product,
+    rotation_matrix,
+    vector_in_space,
+)
 from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
 from validation.engines.shared.maximal_coordinates import BodyState, JointFrames, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
@@ -89,7 +95,7 @@ FREE = {
     "slider": (True, False, False, False, False),
     "fixed": (False, False, False, False, False),
 }
-STIFF = 1.0  # of what turns about a joint, over the square of a step
+FAR = 5.0  # radii of gyration: to the second point of an axis
 MOST_CORNERS = 64  # of a hull: PhysX leaves some out of larger ones
 
 TAKES = PLANAR | SPATIAL | SOLVER | SHAPES | COMPOUND | WALLS | HINGES | TIES
@@ -267,35 +273,38 @@ class PhysXWorld(MaximalWorld):
         a: tuple[Any, ...] = (f.a, f.anchor_a, f.frame_a)
         b: tuple[Any, ...] = (f.b, f.anchor_b, f.frame_b)
         child, parent = (b, a) if self.scene.bodies[f.a].fixed else (a, b)  # a joint belongs to what can move
+        if joint.kind in ("rod", "rope"):
+            made = self._component(physx.PhysxDistanceJointComponent, child, parent, 0.0)
+            made.set_limit(joint.length if joint.kind == "rod" else 0.0, joint.length)
+            return
+        x, y, z, twist, swing = (math.inf if free else 0.0 for free in FREE[joint.kind])
+        made = self._component(physx.PhysxDriveComponent, child, parent, 0.0)
+        _lock(made, x, y, z, twist)
+        if getattr(joint, "limits", None) is not None:
+            low, high = ends_of_travel(self.scene, joint)
+            low, high = (low, high) if child is b else (-high, -low)
+            (made.set_limit_x if joint.kind == "slider" else made.set_limit_twist)(low, high)
+        if swing == 0.0:
+            second = self._component(physx.PhysxDriveComponent, child, parent, self._arm(f))
+            _lock(second, math.inf, y, z, math.inf)
+
+    def _component(self, kind: Any, child: tuple[Any, ...], parent: tuple[Any, ...], along: float) -> Any:
+        """Ends are the number of a body, or None, and a frame in it; `along`: m, from there along its x."""
         body = self._bodies[child[0]]
-        ties = joint.kind in ("rod", "rope")
-        made = physx.PhysxDistanceJointComponent(body) if ties else physx.PhysxDriveComponent(body)
+        made = kind(body)
         if parent[0] is not None:
             made.parent = self._bodies[parent[0]]
-        made.pose_in_child, made.pose_in_parent = (sapien.Pose(*end[1:]) for end in (child, parent))
-        if ties:
-            made.set_limit(joint.length if joint.kind == "rod" else 0.0, joint.length)
-        else:
-            x, y, z, twist, swing = (math.inf if free else 0.0 for free in FREE[joint.kind])
-            made.set_limit_x(-x, x)
-            made.set_limit_y(-y, y)
-            made.set_limit_z(-z, z)
-            made.set_limit_twist(-twist, twist)
-            if getattr(joint, "limits", None) is not None:
-                low, high = ends_of_travel(self.scene, joint)
-                low, high = (low, high) if child is b else (-high, -low)
-                (made.set_limit_x if joint.kind == "slider" else made.set_limit_twist)(low, high)
-            if swing == 0.0:
-                made.set_drive_property_swing(*self._swing_drive(f))
+        poses = (sapien.Pose(at + along * rotation_matrix(frame)[:, 0], frame) for _, at, frame in (child, parent))
+        made.pose_in_child, made.pose_in_parent = poses
         body.entity.add_component(made)
+        return made
 
-    def _swing_drive(self, f: JointFrames) -> tuple[float, float]:
-        """N m/rad and N m s/rad, of a drive that keeps what must not turn: as much as a step resolves of what turns
-        about the joint. A stiffer one makes energy."""
+    def _arm(self, f: JointFrames) -> float:
+        """m, to the second point of a joint's axis, by the radius of gyration about it of what turns more easily."""
         ends = [(i, anchor) for i, anchor in ((f.a, f.anchor_a), (f.b, f.anchor_b)) if i is not None]
         free = [(i, anchor) for i, anchor in ends if not self.scene.bodies[i].fixed]
-        moment = min(float(self.inertia[i].max() + self.mass[i] * (anchor @ anchor)) for i, anchor in free)
-        return STIFF * moment / self.dt**2, STIFF * moment / self.dt
+        squares = (float(self.inertia[i].max()) / float(self.mass[i]) + float(anchor @ anchor) for i, anchor in free)
+        return FAR * math.sqrt(min(squares))
 
     # --- stepping and reading --------------------------------------------------------------------------
 
@@ -330,6 +339,14 @@ class PhysXWorld(MaximalWorld):
             known = 1.0 if self.laws.of(first, second)[0] == 0.0 else math.nan
             rows += [(first, second, p.position, p.normal, p.separation, known * p.impulse) for p in contact.points]
         return self.contact_rows(rows)
+
+
+def _lock(made: Any, x: float, y: float, z: float, twist: float) -> None:
+    """What is 0 is kept, what is infinite is free; so is what turns the x axis."""
+    made.set_limit_x(-x, x)
+    made.set_limit_y(-y, y)
+    made.set_limit_z(-z, z)
+    made.set_limit_twist(-twist, twist)
 
 
 def _shape(piece: Piece, material: Any) -> Any:

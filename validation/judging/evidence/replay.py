@@ -108,12 +108,18 @@ def distance(one: Trajectory, other: Trajectory, scene: Scene) -> Array:
 
 def own_distance(motion: Trajectory, states: Trajectory, after: Trajectory, scene: Scene) -> float:
     """m/s, the greatest distance of a side's replay from the step that it recorded; NaN where none was recorded."""
+    rows, follows = followed(motion, states)
+    if not len(rows):
+        return math.nan
+    return float(distance(taken(after, rows), taken(motion, follows), scene).max())
+
+
+def followed(motion: Trajectory, states: Trajectory) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows of states, which are samples of a motion, whose next step it has a sample of; and that sample's row."""
     follows = np.searchsorted(motion.time, states.time + (1.0 - SAME_TIME) * states.dt)
     follows = np.minimum(follows, len(motion.time) - 1)
     has = np.abs(motion.time[follows] - states.time - states.dt) <= SAME_TIME * states.dt
-    if not has.any():
-        return math.nan
-    return float(distance(taken(after, np.flatnonzero(has)), taken(motion, follows[has]), scene).max())
+    return np.flatnonzero(has), follows[has]
 
 
 def compare(

@@ -123,7 +123,8 @@ class ModelSearch:
                 some = [self._drawn(f"{seed}/{k}") for k in range(BATCH)]
                 for mutation, fault in self._faults(some, seed):
                     if self.fuzzer.is_new(fault) and self._counts(mutation, fault):
-                        shrunk = self._shrunk(mutation, fault)
+                        with self.fuzzer.shrinking(fault):
+                            shrunk = self._shrunk(mutation, fault)
                         if self.fuzzer.is_new(shrunk):
                             search.faults.append(shrunk)
                 seed += 1

@@ -373,7 +373,8 @@ def conserved_axes(scene: Scene) -> list[int]:
     ground."""
     if scene.damping.linear or scene.springs or scene.thrusters or scene.joints:
         return []
-    if any(body.fixed for body in scene.bodies):
+    native = getattr(scene, "native", None)
+    if any(body.fixed for body in scene.bodies) or (native is not None and native.acted_on):
         return []
     level = list(range(len(scene.gravity) - 1))
     if not scene.boundaries:

@@ -19,7 +19,7 @@ from scenarios.scene import Scene, features
 from scenarios.scene_error import SceneError
 from validation.engines.engine import DOUBLE
 from validation.engines.relations import NAMES, Agreement, Change, Relation, unchanged_when
-from validation.judging.evidence.replay import chosen, distance, taken
+from validation.judging.evidence.replay import chosen, distance, followed, taken
 from validation.judging.relations import (
     Agreed,
     accuracy,
@@ -37,7 +37,17 @@ from validation.tools.fuzzing.comparison import Asked, Compared, Comparison, ora
 from validation.tools.fuzzing.exact_motion import EXACT_MOTION, compare_with_exact, has_one_motion
 from validation.tools.fuzzing.independent.laws import is_own
 from validation.tools.fuzzing.oracles import Violation
-from validation.tools.fuzzing.twins import Twin, changed_back, largest, nearby, sampled_steps, scene_from, twin_of
+from validation.tools.fuzzing.twins import (
+    Twin,
+    changed_back,
+    is_native,
+    largest,
+    nearby,
+    nearby_model,
+    sampled_steps,
+    scene_from,
+    twin_of,
+)
 
 PROMISED = 4  # times as often as what is not
 MOST_STATES = 100  # of a motion, that a step is taken from
@@ -54,6 +64,8 @@ AGREEMENTS: Mapping[Change, Agreement] = {
     "run after another scene": "bits",
     "run at half the step": "first order",
 }
+OF_MODELS: tuple[Change, ...] = ("run again", "run after another scene", "run at half the step", "split in two")
+"""Of models of a user's own: their files stay as they are."""
 PROPERTIES = tuple(
     relation
     for change in NAMES
@@ -91,7 +103,7 @@ class Relations:
     def promised_of(self, scene: Scene, settings: Collection[Any] = ()) -> tuple[Relation, ...]:
         """`settings`: those that are not as the profile has them; beside them it is not promised that others agree."""
         has = features(scene) | {""}
-        laws = () if self.is_own or not has_one_motion(scene) else (EXACT_MOTION,)
+        laws = () if self.is_own or is_native(scene) or not has_one_motion(scene) else (EXACT_MOTION,)
         return tuple(
             one
             for one in (*self.promised, *laws)
@@ -113,7 +125,12 @@ class Relations:
         """One of them by a random number; what is promised four times as often, as only that is a find."""
         promised = self.promised_of(scene, settings)
         known = {one.change for one in promised}
-        every = (*(PROMISED * promised), *(one for one in PROPERTIES if one.change not in known))
+        properties = [one for one in PROPERTIES if one.change not in known]
+        if is_native(scene):  # what else is changed of a scene would be another model
+            promised = tuple(one for one in promised if one.change in (None, *OF_MODELS))
+            properties = [one for one in properties if one.change in OF_MODELS]
+            properties = [one for one in properties if self.sets_state or one.change != "split in two"]
+        every = (*(PROMISED * promised), *properties)
         return every[number % len(every)]
 
 
@@ -124,9 +141,23 @@ def compare_with_twin(
     settings are compared in single steps first."""
     if relation == EXACT_MOTION:
         return (yield from compare_with_exact(relation, scene, dt, simulation))
+    if relation.change == "split in two" and is_native(scene):
+        return (yield from compare_with_its_own_steps(relation, scene, dt, simulation, relations))
     of_steps = yield from compare_by_steps(relation, scene, dt, simulation, relations)
-    if of_steps is not None and of_steps.violation is not None:
+    if of_steps is not None and (of_steps.violation is not None or is_native(scene)):
         return of_steps
+    return (yield from _compare_runs(relation, scene, dt, simulation, relations, of_steps))
+
+
+def _compare_runs(
+    relation: Relation,
+    scene: Scene,
+    dt: float,
+    simulation: Simulation,
+    relations: Relations,
+    of_steps: Compared | None,
+) -> Comparison:
+    """`of_steps`: what single steps have shown, in which nothing is broken."""
     if relation.one:
         (simulation,) = yield [Asked(scene=scene, dt=dt, settings=relation.one)]
     promised = relation in relations.promised_of(scene)
@@ -202,6 +233,30 @@ def compare_by_steps(
     return _of_a_step(relation, scene, motion, found)
 
 
+def compare_with_its_own_steps(
+    relation: Relation, scene: Scene, dt: float, simulation: Simulation, relations: Relations
+) -> Comparison:
+    """Of a model, whose files do not say where it is halfway: a step from states of the motion, and the step that the
+    motion itself took from there. A solver that begins where it ended before may end elsewhere by the root of the
+    round-off. None where no step can be taken."""
+    motion = simulation.trajectory
+    if not relations.sets_state or motion is None:
+        return None
+    states, unit = chosen(motion, MOST_STATES), relations.round_off
+    if not len(states.time):
+        return None
+    ways = [Asked(scene=scene, dt=dt, settings={}, states=given) for given in (states, perturbed(states, scene, unit))]
+    one, moved = (reply.trajectory for reply in (yield ways))
+    if one is None or moved is None:
+        return None
+    rows, follows = followed(motion, states)
+    if not len(rows):
+        return None
+    apart = distance(taken(one, rows), taken(motion, follows), scene).max(axis=1)
+    agrees = apart <= limits(states, one, moved, scene, "minimum", unit)[rows]
+    return Compared(relation=relation, in_a_step=bool(agrees[0]), in_the_run=bool(agrees.all()))
+
+
 def _of_a_step(relation: Relation, scene: Scene, motion: Trajectory, found: Agreed) -> Compared:
     where = found.where
     assert where is not None
@@ -221,7 +276,7 @@ def _of_a_step(relation: Relation, scene: Scene, motion: Trajectory, found: Agre
 
 def _begun(scene: Scene, motion: Trajectory, time: float) -> Scene:
     """From its state at this time, s; as it is where it begins then, or cannot begin so."""
-    if not time:
+    if not time or is_native(scene):
         return scene
     try:
         return scene_from(scene, motion, int(np.abs(motion.time - time).argmin()), BEGUN)
@@ -307,6 +362,8 @@ class Pair:
 
     def nearby(self, seed: int, *, displaced: bool) -> Scene | None:
         size = float(self.size[-1]) if displaced else 0.0
+        if is_native(self.scene):
+            return nearby_model(self.scene, self.share * size, seed) if displaced else None
         return nearby(self.scene, self.share, size, float(self.speed[-1]), seed)
 
     def limits(self, spread: Array | None) -> Array:

@@ -150,6 +150,13 @@ class Fuzzer:
             yield
         self.search.wall = self.clock() - started
 
+    @contextmanager
+    def shrinking(self, fault: Fault) -> Iterator[None]:
+        """What is judged is compared by the relation that the fault is of, if it is of one."""
+        before, self._shrunk = self._shrunk, fault
+        yield
+        self._shrunk = before
+
     def is_new(self, fault: Fault) -> bool:
         return not any(fault.is_of(one) for one in (*self.known, *self.search.faults))
 
@@ -313,8 +320,7 @@ class Fuzzer:
         else:
             broken = judged(*trial[:2], simulation, values, outcomes, self.engine.name)
         self._verdicts[_key(trial)] = broken
-        of_a_model = getattr(trial[0], "native", None) is not None  # which has no twins
-        if not broken and simulation.trajectory is not None and not of_a_model:
+        if not broken and simulation.trajectory is not None:
             self._compare(trial, simulation)
 
     def _gives_up_too_often(self) -> str:

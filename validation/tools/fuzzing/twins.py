@@ -7,7 +7,7 @@ be changed by, it has no twin for: nothing fixed can be boosted, and there is no
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from reference_engine.elementary import squared
 from scenarios import mass
 from scenarios.given_motion import begun_later, given_bodies
 from scenarios.joint_forces import driven_joints
+from scenarios.native import Perturbation
 from scenarios.scene import Damping, HalfPlane, HalfSpace, Scene, colliding_pairs, parse_scene, write_scene
 from scenarios.scene_error import SceneError
 from scenarios.similarity import Similarity, inverse, orientations, points, similar, similarity, spins, vectors
@@ -96,7 +97,10 @@ def _same(scene: Scene, dt: float, motion: Trajectory | None = None) -> Twin:
 
 
 def _after_another(scene: Scene, dt: float, motion: Trajectory) -> Twin:
-    """After its bodies the other way round, mirrored, for a while."""
+    """After its bodies the other way round, mirrored, for a while; a model after itself."""
+    if is_native(scene):
+        first = scene.model_copy(update={"duration": min(AGO, scene.duration)})
+        return replace(_same(scene, dt), before=first)
     reversed_scene = _reordered(scene, dt, motion).scene
     other = similar(reversed_scene, similarity(scene.dimension, mirrors=True))
     short = other.model_copy(update={"duration": min(AGO, scene.duration)})
@@ -223,6 +227,11 @@ def _state(motion: Trajectory, row: int, body: int) -> Data:
     return state | {"orientation": (q / norm(q)).tolist(), "spin": motion.spin[row, body].tolist()}
 
 
+def is_native(scene: Scene) -> bool:
+    """Whether it describes a model of a user's own."""
+    return getattr(scene, "native", None) is not None
+
+
 # --- nearby starts --------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +266,18 @@ def nearby(scene: Scene, share: float, size: float, speed: float, seed: int) -> 
         return parse_scene(data)
     except SceneError:
         return None
+
+
+def nearby_model(scene: Scene, size: float, seed: int) -> Scene:
+    """A model whose coordinates start elsewhere by less than `size`, m or rad: each by that in a direction of its own
+    or, where they are moved already, as they are and by that more or less."""
+    assert scene.native is not None
+    model = scene.native.model
+    moved = model.perturbation or Perturbation(seed=seed, number=0, size=size)
+    if model.perturbation is not None:
+        moved = moved.model_copy(update={"size": moved.size + (1.0 - 2.0 * (seed % 2)) * size / (1 + seed // 2)})
+    native = scene.native.model_copy(update={"model": model.model_copy(update={"perturbation": moved})})
+    return scene.model_copy(update={"native": native})
 
 
 def _turn_a_little(body: Data, off: Callable[[int, float], Array], turn: float, spin: float) -> None:
