@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from scenarios.scene import SpatialScene
 from validation.metrics.metric import Metric, Reading, Sentence
 from validation.metrics.observation import Array, Observation
 from validation.metrics.proximity import proximities_within
@@ -73,7 +72,7 @@ def solver_residual(o: Observation) -> float | None:
 def contact_range(o: Observation) -> Reading | None:
     """Of a sweep that moves two bodies apart: our own gap between them where the engine has them in contact last."""
     there = _column(o, "in_contact")
-    if there is None or not is_swept(o) or not isinstance(o.scene, SpatialScene) or o.scene.native is None:
+    if there is None or not is_swept(o) or o.scene.native is None:
         return None
     probe = o.scene.native.model.probe
     assert probe is not None

@@ -75,7 +75,7 @@ def _separations(scene: Scene, free: set[str]) -> Iterator[Probe]:
     for a, b, gap, normal in _near(scene)[:MOST_BODIES]:
         moved, other, sign = (b, a, 1.0) if b in free else (a, b, -1.0)
         if moved in free:
-            way = (sign * normal).tolist()
+            way = [*(sign * normal).tolist(), 0.0][:3]  # in the plane there is no third
             first = -(gap + BEFORE)
             yield Probe(kind="separation", body=moved, other=other, size=APART, first=first, direction=tuple(way))
 

@@ -60,9 +60,9 @@ def scene_of(word: str, duration: float = 1.0, engine: SteppingEngine = PYMUNK) 
     return scene
 
 
-def motion_of(scene: PlanarScene, engine: SteppingEngine = PYMUNK) -> PlanarTrajectory:
+def motion_of(scene: PlanarScene, engine: SteppingEngine = PYMUNK, dt: float | None = None) -> PlanarTrajectory:
     assert scene.native is not None
-    motion = engine.simulate(scene, scene.native.step, {})
+    motion = engine.simulate(scene, dt or scene.native.step, {})
     assert isinstance(motion, PlanarTrajectory)
     return motion
 
@@ -145,6 +145,28 @@ def test_probes_of_a_function_do_what_they_say_to_what_nothing_ties(folder: Path
     assert np.abs(motion.velocity[:, k] - before.velocity[:, k] - np.array([speed, 0.0])).max() < 1e-6
     _, motion = probed(word, Probe(kind="tip", body="ball", size=0.2, lift=0.1), engine)
     assert (*motion.position[0, k], motion.angle[0, k]) == pytest.approx((0.0, 3.1, 0.2))
+
+
+@pytest.mark.parametrize("engine, skin", [(PYMUNK, 0.0), (BOX2D, 0.01)])
+def test_a_ball_is_swept_away_from_the_ground(folder: Path, engine: SteppingEngine, skin: float) -> None:
+    """pymunk lists contacts from contact on, Box2D from the skin of the edge on, 1 cm."""
+    if engine is PYMUNK:
+        word = space(folder, BALL.format(y=0.6), "body.name = 'ball'; space.add(body, shape)",
+                     "ground = pymunk.Segment(space.static_body, (-5, 0), (5, 0), 0.1); space.add(ground)")  # fmt: skip
+    else:
+        name = f"level_{next(NUMBERS)}"
+        lines = BALL_OF_BOX2D.splitlines()
+        box = "    w.CreateStaticBody(position=(0, -0.4), userData='ground').CreatePolygonFixture(box=(5, 0.5))"
+        text = "\n".join([*lines[:4], lines[4].replace("(0, 3)", "(0, 0.6)"), box, lines[-1]])
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        word = f"{name}:build"
+    plain = scene_of(word, 0.2, engine)
+    (sweep,) = (probe for probe in probes_of(plain, KINDS) if probe.kind == "separation")
+    assert sweep.body == "ball" and sweep.direction == pytest.approx((0.0, 1.0, 0.0))
+    scene = engine.describe(function_model(word).model_copy(update={"probe": sweep}), 2.0, "", {})
+    motion = motion_of(scene, engine, 0.02)
+    values, _ = measured(scene, motion)
+    assert values == {"contact_range": pytest.approx(skin, abs=2e-5)}
 
 
 def test_shapes_are_those_that_the_space_has(folder: Path) -> None:

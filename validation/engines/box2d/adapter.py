@@ -28,6 +28,7 @@ from validation.engines.box2d.world import SKIN, World, most_facets, record_is_k
 from validation.engines.engine import QUERY_STEP, SINGLE, Setting, Settings, SteppingEngine, Value, able
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
+from validation.engines.shared.separation import SweptFunction, is_sweep
 from validation.engines.takes import COMPOUND, GIVEN_MOTION, JOINTS, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
@@ -105,7 +106,8 @@ class Box2D(SteppingEngine):
         """Raises DeclinedError where an inset leaves nothing of a polygon; what a NativeWorld raises."""
         assert isinstance(scene, PlanarScene)
         if scene.native is not None:
-            return NativeWorld(scene, dt, {**{name: SETTINGS[name].default for name in ITERATIONS}, **settings})
+            world = NativeWorld(scene, dt, {**{name: SETTINGS[name].default for name in ITERATIONS}, **settings})
+            return SweptFunction(world, scene, dt) if is_sweep(scene) else world
         return World(scene, dt, settings)
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:

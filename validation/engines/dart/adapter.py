@@ -57,6 +57,7 @@ from validation.engines.shared.joint_tree import (
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.recorder import World
+from validation.engines.shared.separation import SweptFunction, is_sweep
 from validation.engines.shared.spatial_pieces import Piece, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
@@ -145,7 +146,8 @@ class Dart(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         if isinstance(scene, SpatialScene) and scene.native is not None:
-            return NativeWorld(scene, dt)
+            world = NativeWorld(scene, dt)
+            return SweptFunction(world, scene, dt) if is_sweep(scene) else world
         if settings["collision_detector"] == "fcl" and any(body.shape.kind == "capsule" for body in scene.bodies):
             raise DeclinedError(NO_CAPSULE)
         return DartWorld(scene, dt, settings)

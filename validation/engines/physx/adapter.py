@@ -50,6 +50,7 @@ from validation.engines.shared.frame_motors import ends_of_travel, limit_fault
 from validation.engines.shared.maximal_coordinates import BodyState, JointFrames, MaximalWorld, from_x_to, joint_frames
 from validation.engines.shared.pair_laws import PairLaws, no_values
 from validation.engines.shared.recorder import World
+from validation.engines.shared.separation import SweptFunction, is_sweep
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
@@ -179,7 +180,8 @@ class PhysX(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         if isinstance(scene, SpatialScene) and scene.native is not None:
-            return NativeWorld(scene, dt)
+            world = NativeWorld(scene, dt)
+            return SweptFunction(world, scene, dt) if is_sweep(scene) else world
         return PhysXWorld(scene, dt, settings)
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> SpatialScene:

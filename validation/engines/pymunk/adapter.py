@@ -29,6 +29,7 @@ from validation.engines.pymunk.world import World
 from validation.engines.relations import repeats
 from validation.engines.shared import recorder
 from validation.engines.shared.importing import Imported
+from validation.engines.shared.separation import SweptFunction, is_sweep
 from validation.engines.takes import COMPOUND, GIVEN_MOTION, JOINTS, MARGIN, PLANAR, SOLVER, TIES
 from validation.records.queries import Answers, Poses
 
@@ -86,7 +87,8 @@ class Pymunk(SteppingEngine):
     def build(self, scene: Scene, dt: float, settings: Settings) -> recorder.World:
         assert isinstance(scene, PlanarScene)
         if scene.native is not None:
-            return NativeWorld(scene, dt)
+            world = NativeWorld(scene, dt)
+            return SweptFunction(world, scene, dt) if is_sweep(scene) else world
         return World(scene, dt, settings)
 
     def describe(self, model: Model, duration: float, title: str, settings: Settings) -> Scene:

@@ -51,6 +51,7 @@ from validation.engines.shared.joint_tree import non_colliding_pairs
 from validation.engines.shared.maximal_coordinates import BodyState, MaximalWorld, joint_frames
 from validation.engines.shared.pair_laws import PairLaws
 from validation.engines.shared.recorder import World
+from validation.engines.shared.separation import SweptFunction, is_sweep
 from validation.engines.shared.spatial_pieces import Piece, facet_settings, spatial_pieces, wall_of
 from validation.engines.takes import (
     COMPOUND,
@@ -179,7 +180,8 @@ class Rapier(SteppingEngine):
 
     def build(self, scene: Scene, dt: float, settings: Settings) -> World:
         if isinstance(scene, SpatialScene) and scene.native is not None:
-            return NativeWorld(scene, dt)
+            world = NativeWorld(scene, dt)
+            return SweptFunction(world, scene, dt) if is_sweep(scene) else world
         return RapierWorld(scene, dt, settings)
 
     def answer(self, query: str, scene: Scene, settings: Settings, poses: Poses) -> Answers:

@@ -139,7 +139,6 @@ class Gathered(GatheredWorld[Member]):
                     "acted_on": [titles[k] for k in sorted(self.acted_on)],
                     "conserves": self.conserves,
                     "free": [titles[k] for k in self.free()],
-                    "sweeps": False,
                     "lines": [name for one, name in zip(self.members, titles) if one.is_line],
                     "unmeasured": [text[:500] for text in self.unmeasured],
                 },

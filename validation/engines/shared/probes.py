@@ -50,9 +50,12 @@ def _changes(scene: PlanarScene | SpatialScene, probe: Probe) -> dict[int, Mappi
         case "push":
             way = _sideways(scene) * (probe.size / float(body.mass or math.inf))
             return {k: {"velocity": tuple((np.array(body.velocity) + way).tolist())}}
+        case "separation":
+            way = probe.first * np.array(probe.direction)[: scene.dimension]
+            return {k: {"position": tuple((np.array(body.position) + way).tolist())}}
         case "tip":
             return {k: {**_moved(scene, k, probe.lift), **_turned(scene, k, probe.size)}}
-    raise ModelError(f"probe: {probe.kind} is of model files")
+    raise ModelError(f"probe: {probe.kind} is of models with position servos")
 
 
 def _up(scene: PlanarScene | SpatialScene) -> Array:

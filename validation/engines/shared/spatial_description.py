@@ -177,7 +177,7 @@ class Gathered(GatheredWorld[Member]):
                     "acted_on": [bodies[k]["name"] for k in sorted(self.acted_on)],
                     "conserves": self.conserves,
                     "free": [bodies[k]["name"] for k in self.free()],
-                    "sweeps": False,
+                    "sweeps": not self.tied,
                     "unmeasured": [text[:500] for text in self.unmeasured],
                 },
             },
