@@ -9,11 +9,16 @@ several starts, which differ by the spin of the last link.
 """
 
 import math
+import sys
 
 import numpy as np
-import rapier3d as rapier
-import sapien
-from sapien import physx
+
+try:
+    import rapier3d as rapier
+    import sapien
+    from sapien import physx
+except ImportError as missing:
+    sys.exit(print(f"left out: {missing.name} is not installed; make engines-extra"))
 
 R = math.sqrt(0.5)
 # kg; kg m^2; centre of mass, m; axes (w-x-y-z); the hinge's point from there, m, about the body's z; its stops, rad

@@ -1,6 +1,7 @@
 """How far joints go beyond their limits, by the poses of the bodies that they tie.
 
-Of a model the engine says where a joint is at the start; how far it has gone since then is measured.
+Of a model the engine says where a joint is at the start; how far it has gone since then is measured. Where poses do
+not give it, of balls and of several joints of one body, it is what the engine's own coordinates say.
 """
 
 import numpy as np
@@ -20,16 +21,17 @@ WORLD = np.array((1.0, 0.0, 0.0, 0.0))
 
 
 def limit_excess_angle(o: Observation) -> float | None:
-    """Largest angle over time by which any hinge is beyond its limits."""
-    return _excess(o, Hinge)
+    """Largest angle over time by which any hinge, or ball of a model, is beyond its limits."""
+    return _excess(o, Hinge, "limit_angle")
 
 
 def limit_excess_travel(o: Observation) -> float | None:
     """Largest distance over time by which any slider is beyond its limits."""
-    return _excess(o, Slider)
+    return _excess(o, Slider, "limit_travel")
 
 
-def _excess(o: Observation, kind: type[Hinge | Slider]) -> float | None:
+def _excess(o: Observation, kind: type[Hinge | Slider], column: str) -> float | None:
+    """`column`: of the engine's own account."""
     native = getattr(o.scene, "native", None)
     joints = {joint.name: joint for joint in o.scene.joints if isinstance(joint, kind)}
     limits: list[tuple[Hinge | Slider, float, JointLimit | JointLimits]] = [
@@ -38,6 +40,8 @@ def _excess(o: Observation, kind: type[Hinge | Slider]) -> float | None:
     if native is not None:
         limits += [(joints[one.joint], one.start, one) for one in native.limits if one.joint in joints]
     found = [_beyond(limit, value_of(o, joint, start)) for joint, start, limit in limits]
+    own = None if o.trajectory.internals is None else getattr(o.trajectory.internals, column)
+    found += [] if own is None else [own]
     return float(np.max([beyond.max() for beyond in found])) if found else None
 
 

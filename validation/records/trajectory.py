@@ -81,6 +81,8 @@ class Internals:
     tracking_travel: Array | None = None  # m, likewise
     equality_angle: Array | None = None  # rad, by which an equality is open
     equality_gap: Array | None = None  # m, likewise
+    limit_angle: Array | None = None  # rad, beyond limits, of hinges and balls whose angles poses do not give alone
+    limit_travel: Array | None = None  # m, likewise of sliders
     tendon_excess: Array | None = None  # m, by which a tendon is shorter or longer than its limits
     in_contact: Array | None = None  # 1 where the two bodies of a sweep are, by the engine; else 0
     iterations: Array | None = None  # of the constraint solver

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 import pytest
@@ -199,6 +201,21 @@ def test_hinges_at_one_point_are_a_ball_and_others_are_named() -> None:
     assert values["joint_gap"] < 1e-12 and values["energy_drift"] < 1.01 * late and not wrong(outcomes)
 
 
+def test_limits_of_balls_and_of_hinges_at_one_point_are_measured() -> None:
+    """A pendulum that starts 0.7 rad aside with a limit at 0.5; the same of two hinges; nothing is beyond wide ones."""
+    ball = "<joint name='j' type='ball' limited='true' range='0 {}'/>"
+    hinges = "<joint axis='1 0 0'/><joint name='j' axis='0 1 0' limited='true' range='-1 {}'/>"
+    body = "<body name='b' pos='0 0 1'>{}<geom size='0.1' pos='0 0 -0.3'/></body>"
+    q = f"{math.cos(0.35)} 0 {math.sin(0.35)} 0"
+    for joint, qpos in ((ball, q), (hinges, "0 0.7")):
+        for end, beyond in (("0.5", 0.2), ("1", 0.0)):
+            key = f"<compiler angle='radian'/><keyframe><key name='aside' qpos='{qpos}'/></keyframe>"
+            model = model_of(body.format(joint.format(end)), more=key)
+            scene = scene_of(model.model_copy(update={"start": Start(keyframe="aside")}))
+            values, _ = measured(scene, motion_of(scene))
+            assert values["limit_excess_angle"] == pytest.approx(beyond, abs=1e-12) and not unmeasured(scene)
+
+
 TENDON = (
     "<tendon><spatial name='rope' limited='true' range='0 0.3'><site site='top'/><site site='low'/></spatial></tendon>"
 )
@@ -220,12 +237,6 @@ SLEEP = "<option><flag sleep='enable'/></option>"
 SINCE = {"moving surface": "geom_surfacevel", "sleep from the start": "mjENBL_SLEEP"}
 """What a release has to have for them."""
 NAMED = {
-    "limit": (
-        "<body name='b' pos='0 0 1'><joint name='j' type='ball' limited='true' range='0 30'/>"
-        "<geom size='0.1' pos='0.2 0 0'/></body>",
-        "",
-        "beyond their limits: j",
-    ),
     "mocap": ("<body name='hand' mocap='true'><geom size='0.1'/></body>" + FREE, "", "(mocap), which stay here: hand"),
     "height field": ("<geom name='land' type='hfield' hfield='h'/>" + FREE, FIELD, "geom land: a height field"),
     "sum of joints": (

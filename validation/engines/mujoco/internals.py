@@ -44,6 +44,7 @@ class InternalsOf:
         self._tracking = {unit: _servos(model, unit) for unit in ("angle", "travel")}
         self._equalities = _equalities(model)
         self._tendons = _limited_tendons(model)
+        self._limits = _open_limits(model)
         self._sums = sums and CAN_SUM
         self.columns = (
             *(("stored", *WORKS) if self._sums else ()),
@@ -52,6 +53,7 @@ class InternalsOf:
             *(("tendon_excess",) if self._tendons.size else ()),
         )
         self._reads_second = bool(self.columns)
+        self.columns += tuple(f"limit_{unit}" for unit in self._limits)
         self.columns += ("iterations", "residual") if hasattr(self.data, "solver_niter") else ()
         if CAN_SUM:
             self._kind = int(mujoco.mjtState.mjSTATE_INTEGRATION)
@@ -62,6 +64,7 @@ class InternalsOf:
         found: dict[str, float] = {}
         if "iterations" in self.columns:
             found |= self._of_solver(data)
+        found |= {f"limit_{unit}": _beyond(self.model, data.qpos, of) for unit, of in self._limits.items()}
         control()
         if self._reads_second:
             later = self._go_to(data)
@@ -255,6 +258,35 @@ def _equalities(model: Any) -> Flags:
     of the scene."""
     kinds = (int(EQUALITY.mjEQ_WELD), int(EQUALITY.mjEQ_JOINT), int(EQUALITY.mjEQ_TENDON))
     return np.isin(np.asarray(model.eq_type), kinds)
+
+
+def _open_limits(model: Any) -> dict[str, list[int]]:
+    """Limited joints that are no single hinge or slider of their body, by what they move by."""
+    off = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_LIMIT)
+    found: dict[str, list[int]] = {}
+    for j in [] if model.opt.disableflags & off else np.flatnonzero(model.jnt_limited).tolist():
+        if not is_single(model, j):
+            found.setdefault(UNITS.get(int(model.jnt_type[j]), "angle"), []).append(j)
+    return found
+
+
+def is_single(model: Any, joint: int) -> bool:
+    """A hinge or slider that alone moves its body: where it is follows from poses."""
+    return int(model.body_jntnum[model.jnt_bodyid[joint]]) == 1 and int(model.jnt_type[joint]) in UNITS
+
+
+def _beyond(model: Any, qpos: Array, joints: list[int]) -> float:
+    """rad or m: of these, the one that is furthest. A ball's limit is of the angle that it is turned by."""
+    found = 0.0
+    for j in joints:
+        at, (low, high) = int(model.jnt_qposadr[j]), model.jnt_range[j].tolist()
+        if int(model.jnt_type[j]) == mujoco.mjtJoint.mjJNT_BALL:
+            value = 2.0 * math.atan2(math.hypot(*qpos[at + 1 : at + 4].tolist()), abs(float(qpos[at])))
+            low = 0.0
+        else:
+            value = float(qpos[at])
+        found = max(found, low - value, value - high)
+    return found
 
 
 def _limited_tendons(model: Any) -> Indices:

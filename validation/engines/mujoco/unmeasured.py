@@ -85,15 +85,6 @@ def _of_joints(model: Any) -> Iterator[Row]:
         joints = np.unique(joint_of[which]).tolist()
         if joints and not off:
             yield {body for j in joints for body in _both_sides(model, int(model.jnt_bodyid[j]))}, what, ""
-    limited = [] if constraint or _is_off(model, "LIMIT") else np.flatnonzero(model.jnt_limited).tolist()
-    if open_to_us := [j for j in limited if not _is_single(model, j)]:
-        yield set(), "", _named(model, OBJECT.mjOBJ_JOINT, open_to_us, "how far joints go beyond their limits")
-
-
-def _is_single(model: Any, joint: int) -> bool:
-    """A hinge or slider that alone moves its body: where it is follows from poses."""
-    kinds = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
-    return int(model.body_jntnum[model.jnt_bodyid[joint]]) == 1 and int(model.jnt_type[joint]) in kinds
 
 
 def _both_sides(model: Any, body: int) -> set[int]:
