@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         EndlessEventsError,
         WedgedError,
         FlatCapError,
+        IllDeterminedError,
         OrderOfImpactsError,
         PainleveError,
         SingularPositionError,

@@ -41,6 +41,15 @@ class WedgedError(UnresolvedContact, DocumentedLimit):
     """In space, bodies are struck that wedge one another at the very edge of their cones; no solver finds impulses."""
 
 
+class IllDeterminedError(UnresolvedContact, DocumentedLimit):
+    """In space, the last bits of the positions change the contact forces, beside a singular position: of two links side
+    by side, say, that meet at the very height of their pins, where gaps are squares of angles."""
+
+    def __init__(self, *, time: float, bodies: tuple[str, str], share: float) -> None:
+        reason = f"the last bits of the positions change the contact forces by {share:.2g} of the largest"
+        super().__init__(reason, time=time, bodies=bodies, gap=0.0)
+
+
 class FlatCapError(UnresolvedContact, DocumentedLimit):
     """A round cap lies flat on a plane and does not stay as it is: contact over a disc is not solved."""
 

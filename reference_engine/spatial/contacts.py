@@ -42,7 +42,6 @@ SLOW = 1e-10  # of the bodies' pace: a speed that is none
 TOGETHER = 1e-9  # of the size: contacts so near at the same time are met together
 SHUT = 1e-11  # of the size: a gap that is 0
 GROWN = 1e3  # of all weights and centrifugal forces: contact forces that have no limit
-STEPS_OF_GROWTH = 6  # in a row, of forces that have no limit either
 YIELDS = 1e4  # of forces of joints that are not known yet, over those of contacts that are
 ALIKE, EQUAL = 1e-9, 1e-6  # by which normals may differ that are the same; of forces, by which those that are equal
 FORCELESS = 1e-9  # of the largest force: no force
@@ -54,6 +53,7 @@ SPENT = 1e-6  # of what friction may be: by no less is it within its cone where 
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
 FLAT = 1e-9  # rad, of a rim to a plane: it lies on it
+GROWTH = 7  # states in a row between which forces grow that have no limit
 MANY, MANY_STEPS = 100, 1000  # events, and steps, that may not take next to no time
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
@@ -74,7 +74,7 @@ class BodiesInContact:
         self.events: list[SpatialEvent] = []
         self.steps = self.resolved = 0
         self.recent = {"events": deque[float](maxlen=MANY), "steps": deque[float](maxlen=MANY_STEPS)}  # s
-        self.largest = deque[float](maxlen=STEPS_OF_GROWTH)  # N, at the ends of the last steps
+        self.starts = deque[Array](maxlen=GROWTH)  # states from which the last steps since an event went on
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
@@ -522,7 +522,7 @@ class BodiesInContact:
         largest, scale = float(np.abs(force).max(initial=0.0)), float(np.abs(frames.b).max(initial=0.0))
         active = []
         for k, candidate in enumerate(self.contacts):
-            slips = self._fallen.get(candidate, (False, False))[1]
+            slips = self._fallen.get(candidate, (False, False))[1] and candidate not in self._stopped
             closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0
             if candidate in spared or not (force[k, 0] > FORCELESS * largest or closed):
                 continue

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
-from reference_engine.errors import EndlessEventsError, SpatialWorldError, UnresolvedContact
+from reference_engine.errors import EndlessEventsError, IllDeterminedError, SpatialWorldError, UnresolvedContact
 from reference_engine.events import Segment, first_fall
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import MOST_OF, ONSET, project_entry, rate_entry
@@ -23,6 +23,7 @@ from reference_engine.spatial.world import SpatialWorld
 OVERLAP = 1e-7  # of the size: what starts deeper is refused
 FALLEN = 1e-9  # of the largest force: a guard that is 0
 NOISE = 1e-11  # of the largest force, of the pace: by so much is a guard below 0 before it counts, as round-off may be
+ILL_DETERMINED = 1e-6  # of the largest force: change by the positions' last bits at which no digit of a step is sure
 CROWDED = 1e-6  # s, no less for so many steps or events in a row
 FURTHER = 1e-11  # of the size: by so much what is at the end of its feature leaves it before that is looked at again
 BARELY = 1e-12  # s
@@ -92,6 +93,7 @@ class _InSpace(BodiesInContact):
         self._refuse_crowds(self.time, "steps")
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
+        self.starts.append(before)
         knot = self._next_knot(start)
         run.time[:] = start, start, knot - KNOT * max(1.0, abs(knot)) if knot < math.inf else math.inf
         longest = min(self.end, knot) - start
@@ -132,7 +134,6 @@ class _InSpace(BodiesInContact):
         after = run.work.end.copy()
         project_entry(run, after)
         self.steps += 1
-        self.largest.append(float(np.abs(run.work.force[: run.active.count[0]]).max(initial=0.0)))
         jumps = start + h >= knot - KNOT * max(1.0, abs(knot)) and event == math.inf
         end = knot if jumps else start + h
         self._ahead = end, after
@@ -151,6 +152,7 @@ class _InSpace(BodiesInContact):
     def resolve(self, time: float, state: Any) -> Segment:
         self._commit()
         self.resolved += 1
+        self.starts.clear()
         if self.resolved > self.settings.max_events:
             raise EndlessEventsError(
                 f"more than {self.settings.max_events} events", time=time, bodies=self._any_names(), gap=0.0
@@ -170,17 +172,27 @@ class _InSpace(BodiesInContact):
         return float(later[0]) if len(later) else math.inf
 
     def _refuse_step(self, time: float) -> None:
-        """No step is short enough: raises EndlessEventsError where forces have grown from step to step and to more than
-        the double, as where slip jams."""
-        run = self.run
-        rate_entry(run, run.y, np.zeros_like(run.y))
-        force = np.abs(run.work.force[: run.active.count[0]]).max(axis=1, initial=0.0)
-        forces = np.array([*self.largest, force.max(initial=0.0)])
-        if len(self.largest) != self.largest.maxlen or (np.diff(forces) <= 0.0).any() or forces[-1] < 2.0 * forces[0]:
-            raise UnresolvedContact("no step is short enough", time=time, bodies=self._any_names(), gap=0.0)
-        reason = f"forces grow without limit, to {forces[-1]:.3g} N; no step is short enough"
-        hardest = self._names(int(run.active.candidate[np.argmax(force)]))
-        raise EndlessEventsError(reason, time=time, bodies=hardest, gap=0.0)
+        """No step is short enough. Raises EndlessEventsError where forces have grown in each of the last steps, to the
+        double at least, as where slip jams; IllDeterminedError where round-off changes them."""
+        forces = np.stack([self._contact_forces(y) for y in self.starts])
+        sizes = np.abs(forces).max(axis=(1, 2), initial=0.0)
+        hardest, names = np.abs(forces[-1]).max(axis=1, initial=0.0), self._any_names()
+        if len(hardest):
+            names = self._names(int(self.run.active.candidate[np.argmax(hardest)]))
+        if len(sizes) == self.starts.maxlen and (np.diff(sizes) > 0.0).all() and sizes[-1] > 2.0 * sizes[0]:
+            reason = f"forces grow without limit, to {sizes[-1]:.3g} N; no step is short enough"
+            raise EndlessEventsError(reason, time=time, bodies=names, gap=0.0)
+        last_bits = [np.finfo(float).eps * (np.arange(len(self.y)) * k % 5 - 2.0) for k in (1, 2)]  # 2 of 1 at most
+        nearby = np.stack([self._contact_forces(self.y + bits) for bits in last_bits])
+        share = float(np.abs(nearby - forces[-1]).max(initial=0.0)) / max(sizes[-1], 1e-300)
+        if share > ILL_DETERMINED:
+            raise IllDeterminedError(time=time, bodies=names, share=share)
+        raise UnresolvedContact("no step is short enough", time=time, bodies=self._any_names(), gap=0.0)
+
+    def _contact_forces(self, y: Array) -> Array:
+        """(n, 3) N, of all that is active, with the joints."""
+        rate_entry(self.run, y, np.zeros_like(y))
+        return self.run.work.force[: self.run.active.count[0]].copy()
 
     def _refuse_crowds(self, time: float, kind: str) -> None:
         """Raises EndlessEventsError where many "events", or "steps", take next to no time.
@@ -259,16 +271,18 @@ class _InSpace(BodiesInContact):
         return guards, 10.0 * NOISE
 
     def _fallen_guards(self, guards: Callable[[float, Array], Array], y: Array) -> dict[int, tuple[bool, bool]]:
-        """Of contacts, whether their force, and, of those that stick, what was left of the cone, is 0 here."""
-        found, active = guards(0.0, y).reshape(-1, 3)[:, :2] <= FALLEN + NOISE, self.run.active
-        found[active.mode[: len(found)] == col.SLIP, 1] = False
+        """Of contacts, whether their force, and what was left of the cone or of the slip, is 0 here."""
+        found = guards(0.0, y).reshape(-1, 3)[:, :2] <= FALLEN + NOISE
+        active = self.run.active
         return {int(active.candidate[k]): (bool(row[0]), bool(row[1])) for k, row in enumerate(found) if row.any()}
 
     def _slip_of(self, row: Array, given: Array) -> Array:
         u, n = row[col.U : col.FREE], row[col.N : col.RATE_P1]
         across = u - float(mul(u, n)) * n
         speed = norm(across)
-        return across / speed if speed > 1e-3 * self.run.scale[1] else given
+        if speed <= 1e-3 * self.run.scale[1]:
+            return given
+        return across / (speed if float(mul(across, given)) >= 0.0 else -speed)  # as friction has it
 
     def _land(self, length: float, candidate: int) -> float:
         """The step anew, up to its event; of a closing its last part by Newton's method. To just before a guard's fall
