@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from reference_engine.spatial.flights import simulate_flights, Flyer, FlightMotion, FlightError
     from reference_engine.spatial.simulate import simulate_spatial
     from reference_engine.spatial.world import SpatialWorld, SpatialBody, GivenMotion, BallJoint, Points
-    from reference_engine.spatial.motion import SpatialMotion, SpatialEvent, LocatedSettings
+    from reference_engine.spatial.motion import OpenForces, SpatialMotion, SpatialEvent, LocatedSettings
     from reference_engine.errors import (
         WorldError,
         DocumentedLimit,

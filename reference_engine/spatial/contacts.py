@@ -33,7 +33,7 @@ from reference_engine.spatial.accelerations import ONSET, project_entry, rate_en
 from reference_engine.spatial.advancement import contacts_at
 from reference_engine.spatial.frames import Frames, deepest, orthonormal, rates_of, surveyed
 from reference_engine.spatial.layout import Active, Run, Work
-from reference_engine.spatial.motion import LocatedSettings, SpatialEvent
+from reference_engine.spatial.motion import LocatedSettings, OpenForces, SpatialEvent
 from reference_engine.spatial.world import SpatialWorld, model_of, start_of
 
 FADED = 1e-6  # of sqrt(g size): a slower approach ends without restitution, which is where bounces accumulate
@@ -75,6 +75,7 @@ class BodiesInContact:
         self.steps = self.resolved = 0
         self.recent = {"events": deque[float](maxlen=MANY), "steps": deque[float](maxlen=MANY_STEPS)}  # s
         self.starts = deque[Array](maxlen=GROWTH)  # states from which the last steps since an event went on
+        self.left_open: OpenForces | None = None
         self._ahead: tuple[float, Array] | None = None
         self._stopped: list[int] = []
         self._sought: dict[int, Array] = {}  # by candidate, as of `Active.sought`
@@ -114,7 +115,11 @@ class BodiesInContact:
         return self.world.body_name(int(ids[col.FIRST])), self.world.body_name(int(ids[col.SECOND]))
 
     def _any_names(self) -> tuple[str, str]:
-        return self._names(self.contacts[0]) if self.contacts else (self.world.body_name(0),) * 2
+        """Of a contact that is, else of the last that was."""
+        if self.contacts:
+            return self._names(self.contacts[0])
+        first, second = (self.events[-1].first, self.events[-1].second) if self.events else (0, 0)
+        return self.world.body_name(first), self.world.body_name(second)
 
     def _in_contact(self, fastest: float) -> list[int]:
         """Candidates at gap 0 here, which do not part faster than that [m/s]."""
@@ -520,9 +525,9 @@ class BodiesInContact:
         """Candidate, mode, and the direction in which it slides or begins to; of contacts that carry force, or may."""
         a = mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b
         largest, scale = float(np.abs(force).max(initial=0.0)), float(np.abs(frames.b).max(initial=0.0))
-        active = []
+        active, fallen = [], {k for k, (_, falls) in self._fallen.items() if falls}
+        begin = fallen if fallen - {*self._stopped} else set()  # what has just stopped begins again only with others
         for k, candidate in enumerate(self.contacts):
-            slips = self._fallen.get(candidate, (False, False))[1] and candidate not in self._stopped
             closed = abs(float(a[k, 0])) <= OFF * scale and largest > 0.0
             if candidate in spared or not (force[k, 0] > FORCELESS * largest or closed):
                 continue
@@ -532,7 +537,7 @@ class BodiesInContact:
                     way = slides[k]
                 elif norm(a[k, 1:]) > OFF * scale:
                     way = a[k, 1:] / norm(a[k, 1:])
-                elif slips and self._is_spent(candidate, force[k]):
+                elif candidate in begin and self._is_spent(candidate, force[k]):
                     way = -force[k, 1:] / norm(force[k, 1:])
                 else:
                     mode = col.STICK

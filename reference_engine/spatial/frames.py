@@ -115,5 +115,9 @@ class Frames:
 
     def give(self, run: Run, y: Array, impulse: Array) -> None:
         """Impulses (n, 3) along the frames, with those of joints, change the velocities."""
-        change = np.einsum("a,abp->bp", impulse.ravel(), self._column)
+        change = self.moved(impulse)
         y.reshape(len(change), -1)[:, col.V :] += change
+
+    def moved(self, impulse: Array) -> Array:
+        """(bodies, 6) m/s and rad/s, by impulses (n, 3) along the frames, with those of joints."""
+        return np.asarray(np.einsum("a,abp->bp", impulse.ravel(), self._column))

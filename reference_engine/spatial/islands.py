@@ -23,7 +23,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import norm
 from reference_engine.events import Segment, first_zero
 from reference_engine.spatial import layout as col
-from reference_engine.spatial.motion import LocatedSettings, SpatialContacts, SpatialEvent, SpatialMotion
+from reference_engine.spatial.motion import LocatedSettings, OpenForces, SpatialContacts, SpatialEvent, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld, refuse_pairs, start_of
 
 NEAR = 0.02  # of the sum of both radii: spheres so near belong to one island
@@ -39,6 +39,7 @@ class Client(Protocol):
     time: float  # s, where its step begins
     y: Array
     events: list[SpatialEvent]
+    left_open: OpenForces | None
     steps: int
     around: tuple[Any, Any] | None  # snapshots before and after the impacts of the last event, where they are wanted
 
@@ -94,6 +95,7 @@ class Islands:
         self.samples: list[tuple[float, Array]] = []
         self.pressing: list[tuple[int, Indices, Array, Array]] = []
         self.events: list[SpatialEvent] = []
+        self.left_open: list[OpenForces] = []
         self.steps = 0
         moving = list(self.radius)
         self.low, self.high = np.full((2, len(bodies), 3), np.nan)  # m, corners of what each sweeps in its step
@@ -248,6 +250,9 @@ class Islands:
             for event in island.client.events
         ]
         self.steps += island.client.steps
+        if (found := island.client.left_open) is not None:
+            own = {name: back[getattr(found, name)] for name in ("first", "second", "body")}
+            self.left_open.append(replace(found, **own))
 
     def _come_near(self, i: int, j: int, start: float, end: float) -> bool:
         """Whether the spheres of two bodies come near in this time."""
@@ -302,6 +307,7 @@ class Islands:
             velocity=state[..., col.V : col.W].copy(), spin=state[..., col.W :].copy(),
             contacts=self._contacts(np.argsort(order)),
             events=tuple(sorted(self.events, key=lambda event: event.time)), steps=self.steps,
+            left_open=tuple(sorted(self.left_open, key=lambda found: found.time)),
         )  # fmt: skip
 
     def _contacts(self, number: Indices) -> SpatialContacts:

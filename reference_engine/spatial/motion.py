@@ -50,6 +50,20 @@ class SpatialContacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OpenForces:
+    """Where the laws leave contact forces open and bodies move by them: two sets of forces that obey all laws. The
+    motion goes on by forces between them, which do not depend on order, turning or mirroring; from here on it is one of
+    many."""
+
+    time: float  # s, at the end of a step or event
+    first: Indices  # (C,) bodies in contact
+    second: Indices  # (C,)
+    force: Array  # (2, C, 3) N, on the first
+    body: Indices  # (B,)
+    acceleration: Array  # (2, B, 6) m/s^2 and rad/s^2, by each of both
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SpatialMotion:
     """S samples of B bodies, SI, world axes; velocities are those behind an event at the same time."""
 
@@ -61,3 +75,4 @@ class SpatialMotion:
     contacts: SpatialContacts
     events: tuple[SpatialEvent, ...]
     steps: int
+    left_open: tuple[OpenForces, ...] = ()  # by islands of bodies, each from when on

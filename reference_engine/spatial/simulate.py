@@ -17,6 +17,7 @@ from reference_engine.spatial.advancement import CLOSED, SHORTEST, enclose_step,
 from reference_engine.spatial.contacts import BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
 from reference_engine.spatial.islands import Islands
+from reference_engine.spatial.left_open import left_open
 from reference_engine.spatial.motion import LocatedSettings, SpatialMotion
 from reference_engine.spatial.world import SpatialWorld
 
@@ -94,6 +95,7 @@ class _InSpace(BodiesInContact):
         run, start, before = self.run, self.time, self.y.copy()
         run.y[:] = before
         self.starts.append(before)
+        self.left_open = self.left_open or left_open(run, before, self.contacts, self.joints, start)
         knot = self._next_knot(start)
         run.time[:] = start, start, knot - KNOT * max(1.0, abs(knot)) if knot < math.inf else math.inf
         longest = min(self.end, knot) - start

@@ -215,6 +215,7 @@ NUMBERS: tuple[tuple[str, Callable[[float], bool], str], ...] = (
     ("velocity_lag", lambda value: True, "seconds"),
     ("contact_tolerance", lambda value: value >= 0.0, "metres, 0 or more"),
     ("impact_time", lambda value: value >= 0.0, "seconds, 0 or more"),
+    ("left_open_from", lambda value: value >= 0.0, "seconds, 0 or more, or None"),
 )
 """Of a trajectory: what fits, beside that it is finite."""
 
@@ -233,6 +234,8 @@ def _fault(motion: Trajectory, scene: Scene) -> str | None:
         return f"{motion.velocity.shape[1]} bodies; expected: {len(scene.bodies)}, all of the scene's, in its order"
     for name, fits, wanted in NUMBERS:
         value = getattr(motion, name)
+        if name == "left_open_from" and value is None:
+            continue
         if not isinstance(value, (int, float)) or not math.isfinite(value) or not fits(value):
             return f"{name} is {_found(value)}; it should be a finite number of {wanted}"
     if not isinstance(motion.state_hash, str):

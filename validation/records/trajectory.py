@@ -105,6 +105,9 @@ class _Trajectory:
     velocity_lag: float  # s, time of the velocities minus time of the poses, as the integrator has it
     contact_tolerance: float = 0.0  # m, the largest gap at which the engine still holds bodies in contact at rest
     impact_time: float = 0.0  # s, for how long a bounce stays in contact by the engine's law; 0: a step at most
+    left_open_from: float | None = None
+    """s, from when on other contact forces obey all laws, too, and move the bodies otherwise: the motion is one of many
+    from there. None: it is the only one, or the engine does not say."""
     state_hash: str = ""
     """SHA-256 over every step's raw state as the engine holds it; of time, pose and twist where it gives none."""
     contacts: Contacts | None = None
@@ -237,6 +240,14 @@ def finite_section(trajectory: Trajectory) -> Trajectory | None:
     return first_samples(trajectory, samples)
 
 
+def determined_section(trajectory: Trajectory) -> Trajectory | None:
+    """What is before the time from when on the motion is one of many; None where that is less than two samples."""
+    if trajectory.left_open_from is None:
+        return trajectory
+    samples = int(np.searchsorted(trajectory.time, trajectory.left_open_from, side="right"))
+    return first_samples(trajectory, samples) if samples > 1 else None
+
+
 def _rows(table: T, chosen: NDArray[np.bool_]) -> T:
     given = {f.name: getattr(table, f.name) for f in fields(table)}
     return replace(table, **{name: array[chosen] for name, array in given.items() if array is not None})
@@ -295,8 +306,10 @@ def from_bytes(data: bytes) -> Trajectory:
         motion = PlanarTrajectory(**given) if planar else SpatialTrajectory(**given)
     except TypeError as error:
         raise TrajectoryError(one_line(str(error), 200)) from None
-    for name in ("dt", "velocity_lag", "contact_tolerance", "impact_time"):
+    for name in ("dt", "velocity_lag", "contact_tolerance", "impact_time", "left_open_from"):
         value = getattr(motion, name)
+        if name == "left_open_from" and value is None:
+            continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise TrajectoryError(f"{name} is {value!r:.60}; it should be a finite number")
     if not isinstance(motion.state_hash, str):

@@ -42,6 +42,16 @@ def happened(outcomes: Iterable[Outcome] | None, scene: Scene) -> list[Event]:
     ]
 
 
+def one_of_many(trajectory: Trajectory) -> list[Event]:
+    """From when on mechanics leaves the motion open."""
+    if trajectory.left_open_from is None:
+        return []
+    text = (
+        "from here on the motion is one of many: other contact forces obey all laws, too, and move the bodies otherwise"
+    )
+    return [Event(time=trajectory.left_open_from, kind="outcome", text=text)]
+
+
 def passed_limits(o: Observation, defects: Iterable[Defect], result: Result) -> list[Event]:
     """Of the laws that can be followed through time, overlap and energy: when and by whom the limit is first passed."""
     found = []

@@ -20,8 +20,8 @@ from validation.records.case import Result
 from validation.records.names import engine_token
 from validation.records.outcome import outcome_of
 from validation.records.trajectory import Trajectory
-from validation.report.motion import Event, Track
-from validation.report.motion_events import differences, happened, passed_limits
+from validation.report.motion import Track
+from validation.report.motion_events import differences, happened, one_of_many, passed_limits
 from validation.report.pictures import motion_gif, motion_png
 from validation.report.player import motion_html
 from validation.report.sentences import describe_outcome
@@ -113,9 +113,9 @@ def track_of(
     """
     o = Observation(scenario=scenario_from_scene("shown", scene), trajectory=trajectory)
     near = proximities(o)
-    events: list[Event] = []
+    events = one_of_many(trajectory)
     if result is not None:
-        events = happened(result.outcomes, scene) + passed_limits(o, verdict.defects if verdict else (), result)
+        events += happened(result.outcomes, scene) + passed_limits(o, verdict.defects if verdict else (), result)
     return Track(label=label, note=note, trajectory=trajectory, series=curves(o, near), near=near, events=events)
 
 

@@ -14,7 +14,7 @@ from validation.judging.verdict import Defect
 from validation.metrics.observation import Observation
 from validation.records.outcome import Outcome
 from validation.records.trajectory import PlanarTrajectory
-from validation.report.motion_events import differences, distances, happened, passed_limits
+from validation.report.motion_events import differences, distances, happened, one_of_many, passed_limits
 
 BALLS = [
     {"name": name, "shape": {"kind": "disc", "radius": 0.5}, "mass": 1.0, "position": [x, 0.5]}
@@ -47,6 +47,13 @@ def test_what_happened_is_an_event_where_its_time_is_known() -> None:
     assert (event.time, event.kind, event.bodies) == (0.25, "outcome", (1,))
     assert event.text == "right went through ground, 3 m from there at the end", "the time stands before it"
     assert happened(None, SCENE) == []
+
+
+def test_from_when_on_a_motion_is_one_of_many_is_an_event() -> None:
+    (event,) = one_of_many(dataclasses.replace(still(), left_open_from=0.25))
+    assert event.time == 0.25
+    assert "one of many" in event.text
+    assert one_of_many(still()) == []
 
 
 DEEP = "penetration max passes 100 mm, which physics allows (left and ground); at most 200 mm"

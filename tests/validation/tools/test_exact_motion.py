@@ -11,7 +11,19 @@ from typing import Any
 
 import pytest
 
-from scenarios.scene import Disc, HalfPlane, PlanarBody, PlanarScene, Polygon, Revolute, Scene
+from scenarios.scene import (
+    Box,
+    Disc,
+    HalfPlane,
+    HalfSpace,
+    PlanarBody,
+    PlanarScene,
+    Polygon,
+    Revolute,
+    Scene,
+    SpatialBody,
+    SpatialScene,
+)  # fmt: skip
 from validation.engines.engine import resolve_settings
 from validation.engines.pymunk.adapter import Pymunk
 from validation.engines.reference.adapter import Reference
@@ -63,6 +75,19 @@ def test_a_block_that_slides_on_too_little_friction_is_elsewhere_than_it_must_be
 def test_a_method_of_first_order_is_where_it_must_be() -> None:
     found = compared(SLIDES, Pymunk())
     assert found is not None and found.violation is None
+
+
+@pytest.mark.parametrize(("spin", "claimed"), [(0.0, True), (3.0, False)])
+def test_nothing_is_claimed_of_a_box_that_slides_and_spins_as_its_corners_share_the_load_in_many_ways(
+    spin: float, claimed: bool
+) -> None:
+    block = SpatialBody(
+        name="block", shape=Box(size=(0.2, 0.4, 0.1)), mass=1.0, position=(0.0, 0.0, 0.05), velocity=(3.0, 0.0, 0.0),
+        spin=(0.0, 0.0, spin), **ROUGH,
+    )  # fmt: skip
+    scene = SpatialScene(duration=0.5, bodies=(block,), boundaries=(HalfSpace(name="ground", friction=0.5),))
+    found = compared(scene, Reference(), smoother)
+    assert (found is not None and found.violation is not None) == claimed
 
 
 def test_nothing_is_claimed_of_what_round_off_decides() -> None:

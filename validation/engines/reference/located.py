@@ -181,6 +181,7 @@ def trajectory_of(motion: SpatialMotion, count: int, dt: float) -> SpatialTrajec
         time=motion.time,
         dt=dt,
         velocity_lag=0.0,
+        left_open_from=min((found.time for found in motion.left_open), default=None),
         position=np.ascontiguousarray(motion.position[:, :count]),
         orientation=np.ascontiguousarray(motion.orientation[:, :count]),
         velocity=np.ascontiguousarray(motion.velocity[:, :count]),
