@@ -16,6 +16,7 @@ From the motion and the scene alone, by our own geometry, for any scene. The lim
 - keeps moving: at rest it would be in an equilibrium that friction holds (`equilibrium`), and it does not slow down.
 - bounced: falls and rises, each by a twentieth of its diameter, another number of times than in its exact motion.
 - stopped: in the second half a body gets less than a twentieth as far as its exact motion.
+- left its support, kept it, was dropped, was held: of the free bodies of a model (`supports`).
 - came to rest: `rest_time`. never rested: neither at twice that speed for half as long.
 """
 
@@ -38,6 +39,7 @@ from validation.metrics.observation import Flags, Observation, bounding_radius, 
 from validation.metrics.passage import overlaps, passages
 from validation.metrics.rest import can_rest, rest_start
 from validation.metrics.statics import in_contact_only, meets_next, supported, width
+from validation.metrics.supports import support_facts
 from validation.records.outcome import OPPOSITE, Outcome
 
 UNSEEN = 1e-3  # m/s
@@ -51,7 +53,7 @@ def outcomes_of(o: Observation) -> tuple[Outcome, ...]:
     expected = _expected(o)
     found = (*_through(o), *_apart(o), *_blown_up(o), *_hanging(o), *stopped(o), *bounced(o), *_never_slowed(o))
     faults = (replace(fault, right=False) for fault in found)
-    return (*faults, *(judged for fact in facts(o) for judged in _against(expected, fact)))
+    return (*faults, *(judged for fact in (*facts(o), *support_facts(o)) for judged in _against(expected, fact)))
 
 
 @of_scenario

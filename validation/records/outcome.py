@@ -12,9 +12,20 @@ has. hangs: held by nothing against gravity. stopped: should go on to the end by
 motion, and hardly moves. keeps moving: lies where friction must stop it, and does not slow down. bounced: another
 number of times, `value`, than by its exact motion, `wanted`."""
 
-Fact = Literal["moved", "never moved", "fell over", "stood", "came to rest", "never rested"]
-"""Right or wrong only against what should happen. The first four name the bodies; what is between two words, a little
-out of its place, a little aslant or almost at rest, has neither."""
+Fact = Literal[
+    "moved",
+    "never moved",
+    "fell over",
+    "stood",
+    "came to rest",
+    "never rested",
+    "left its support",
+    "kept its support",
+    "was dropped",
+    "was held",
+]
+"""Right or wrong only against what should happen. All but rest name the bodies; what is between two words, a little
+out of its place, a little aslant or almost at rest, has neither. The last four are of models of a user's own."""
 
 OPPOSITE: dict[str, str] = {
     "moved": "never moved",
@@ -23,6 +34,10 @@ OPPOSITE: dict[str, str] = {
     "stood": "fell over",
     "came to rest": "never rested",
     "never rested": "came to rest",
+    "left its support": "kept its support",
+    "kept its support": "left its support",
+    "was dropped": "was held",
+    "was held": "was dropped",
 }
 
 

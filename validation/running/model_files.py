@@ -62,7 +62,7 @@ def _root_of(path: Path) -> Path:
         if site in path.parents:
             return _package(path, site)
     for folder in path.parents:
-        if folder.name in ("site-packages", "dist-packages"):
+        if folder.name in ("site-packages", "dist-packages") or any(folder.glob("*.dist-info")):  # pip --target
             return _package(path, folder)
     marks = ".git", "package.xml"
     found = (folder for mark in marks for folder in path.parents if (folder / mark).exists())

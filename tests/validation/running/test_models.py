@@ -78,10 +78,15 @@ def test_the_root_is_the_git_tree_else_the_package_else_the_folder(tmp_path: Pat
     assert read_model(str(inner / "model.xml"), root=str(tmp_path / "a")).file == "b/model.xml"
 
 
-def test_the_root_of_what_is_installed_is_its_package(tmp_path: Path) -> None:
-    folder = tmp_path / "site-packages/robots/arms"
+@pytest.mark.parametrize("site", ["site-packages", "anywhere"])
+def test_the_root_of_what_is_installed_is_its_package(tmp_path: Path, site: str) -> None:
+    """Anywhere: by pip --target, which leaves the package's metadata beside it."""
+    folder = tmp_path / site / "robots/arms"
     folder.mkdir(parents=True)
     write(folder, model=PLAIN)
+    if site == "anywhere":
+        assert read_model(str(folder / "model.xml")).file == "model.xml"
+        (tmp_path / site / "robots-1.0.dist-info").mkdir()
     assert read_model(str(folder / "model.xml")).file == "arms/model.xml"
 
 
