@@ -97,7 +97,8 @@ def search(minutes: float, seed: int, *, of_copy: bool) -> dict[str, Any]:
             super()._take(trial, simulation, measured)
             if (key := next(reversed(self._verdicts), None)) is None:
                 return
-            every = (self.engine.name, self.profile) in BY_THE_BOOK
+            newton = dict(trial[2]).get("impact_law") == "newton"
+            every = (self.engine.name, self.profile) in BY_THE_BOOK and not newton
             counted = {law: one for law, one in self._verdicts[key].items() if every or law in ORACLES}
             # On a busy machine what takes long says nothing.
             self._verdicts[key] = {} if simulation.outcome == "timed_out" else counted

@@ -21,7 +21,7 @@ from scenarios.catalogue.shared.scene_file import scenario_from_scene
 from scenarios.forces import Spring
 from scenarios.joints import Revolute, SpatialRope
 from scenarios.scene import PlanarBody, PlanarScene, Scene, SpatialBody, SpatialScene, parse_scene
-from scenarios.shapes import ArcPolygon, Box, Disc, Sphere
+from scenarios.shapes import ArcPolygon, Box, Cylinder, Disc, Sphere
 from scenarios.strategies import EXAMPLES, forced, planar_scenes, spatial_scenes
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -429,6 +429,20 @@ def test_forces_jump_where_a_body_that_rolls_comes_off_an_arc() -> None:
         motion, contacts=dataclasses.replace(motion.contacts, impulse=0.5 * motion.contacts.impulse)
     )
     assert "forces off balance" in faults(scene, dropped, "reference")
+
+
+def test_a_disc_that_turns_over_from_one_side_of_its_rim_to_the_other_is_pressed_between_two_samples() -> None:
+    """All but flat: in 20 ms its contact goes round by 130 degrees, and it rises as fast as it came down."""
+    disc = SpatialBody(
+        name="disc", shape=Cylinder(radius=0.5, length=0.03125), mass=0.5, friction=1.0, restitution=0.9,
+        position=(0.5, 2.0, 0.06640625), velocity=(4.875, 3.375, -0.625),
+        orientation=(0.9987502603949663, 0.03534060950936696, 0.03534060950936696, 0.0),
+    )  # fmt: skip
+    ground = HalfSpace(name="ground", friction=1.0, restitution=0.9)
+    scene = SpatialScene(bodies=(disc,), boundaries=(ground,), duration=1.6)
+    engine = Reference()
+    motion = engine.simulate(scene, 0.02, resolve_settings(engine, "fair", {}, scene, 0.02))
+    assert faults(scene, motion, "reference") == set()
 
 
 def test_a_rope_in_space_that_goes_taut_takes_the_speed_along_it_and_no_other_energy_is_lost() -> None:

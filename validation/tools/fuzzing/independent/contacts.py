@@ -119,7 +119,9 @@ def _slip_turns(motion: Motion) -> Flags:
 
 
 def _passes_on(motion: Motion) -> Flags:
-    """(S - 1,) whether a contact goes from an arc to the next between two samples, or off it: forces jump there.
+    """(S - 1,) whether a contact goes from an arc to the next between two samples, or off it: forces jump there. Or it
+    goes round a body by a radian: the force on a disc that turns over from one side of its rim to the other, all but
+    flat, is an impact to all who see it at the samples.
 
     Where one body is round and one has corners, or one has several arcs. It is seen by the pace of the contact along
     either body, which jumps too: it is half, or twice, what it is before or after.
@@ -140,6 +142,8 @@ def _passes_on(motion: Motion) -> Flags:
             at, k = np.full((S, 3), np.nan), found.sample[rows]
             at[k] = np.einsum("kji,kj->ki", motion.R[k, i], point[rows] - motion.x[k, i])
             pace = np.linalg.norm(np.diff(at, axis=0), axis=1) / h
+            arm = np.linalg.norm(at, axis=1)
+            passes |= pace * h > np.minimum(arm[1:], arm[:-1])
             pace[np.diff(motion.time) == 0.0] = np.nan
             slower, faster = np.fmin(pace[1:], pace[:-1]), np.fmax(pace[1:], pace[:-1])
             jumps = (slower < 0.5 * faster) & (faster > least)
