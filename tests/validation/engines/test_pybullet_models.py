@@ -348,6 +348,15 @@ def test_what_is_not_measured_is_named_and_nothing_that_it_does_is_wrong(feature
     assert not wrong(outcomes)
 
 
+def test_a_shape_without_extent_is_named() -> None:
+    """As ARMAR-4's URDF has: spheres of radius 0."""
+    for shape in ("<sphere radius='0.0'/>", "<box size='0.1 0 0.1'/>"):
+        scene = scene_of(model_of(link("body", 1.0, shape, BOX)), duration=0.1)
+        (body,) = scene.bodies
+        assert body.shape.kind == "box" and "without extent; its gaps are not measured" in unmeasured(scene)
+        assert motion_of(scene).time[-1] == pytest.approx(0.1, abs=DT)
+
+
 def test_a_mesh_of_triangles_is_named() -> None:
     fixed = link("land", 0, MESH).replace("<collision>", "<collision concave='yes'>")
     scene = scene_of(model_of(fixed, link("arm", 1.0, BALL, at="1 0 0"), joint("j", "continuous", "land", "arm"),

@@ -16,6 +16,7 @@ import pybullet as pb
 
 from reference_engine.array_types import Array
 from scenarios import mass
+from scenarios.fields import MIN_SIZE
 from scenarios.native import Model
 from scenarios.shapes import MOST_CORNERS
 from validation.engines.engine import ModelError
@@ -124,6 +125,10 @@ class Links:
                 for count in counts:
                     self._add_mesh(link, corners[first : first + count])
                     first += count
+                continue
+            extents = [float(n) for name, n in (given or {}).items() if name in ("radius", "length")]
+            if given is not None and min([*extents, *given.get("size", ())]) < MIN_SIZE:
+                self.leave_out(link, f"a {given['kind']} without extent")
                 continue
             if given is None:
                 what = "a triangle mesh" if kind == pb.GEOM_MESH else f"a shape of kind {kind}"
