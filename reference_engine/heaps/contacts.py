@@ -13,6 +13,7 @@ from reference_engine.vectors import dot, minus, plus, row, set_row, set_three, 
 LEAST = 0.25  # of a gap, or of the floor where that is less: so much a step has to leave of it
 SPENT = 0.5  # of the way from the aim down to that: by which a contact may give way that has gone too far
 TURNS = 0.25  # rad in half a step: a slip that turns more is about to stop, and the second line finds where it goes
+LEAST_BOUNCE = 0.02  # of the restitution; below, there is none
 LIFTED = 0.3  # of the barrier: by which a contact rises at most whose usual impulse is gone
 
 
@@ -270,31 +271,64 @@ def closed_contacts(rules, candidates, now, contacts, bodies, progress):
 
 
 @kernel
-def ask_for_bounces(rules, candidates, flow, contacts, progress):
+def link_islands(flow, contacts, bodies, progress):
+    """Bodies that contacts link; each island has all of its restitution at first."""
+    for i in range(flow.island.shape[0]):
+        flow.island[i], flow.bounce[i] = i, 1.0
+    changes = True
+    while changes:
+        changes = False
+        for k in range(progress.count[col.COUNT]):
+            a, b = contacts.body[k, 0], contacts.body[k, 1]
+            if bodies.inverse_mass[a] > 0.0 and bodies.inverse_mass[b] > 0.0 and flow.island[a] != flow.island[b]:
+                flow.island[a] = flow.island[b] = min(flow.island[a], flow.island[b])
+                changes = True
+
+
+@kernel
+def island_of(flow, contacts, bodies, k):
+    a, b = contacts.body[k, 0], contacts.body[k, 1]
+    return flow.island[a if bodies.inverse_mass[a] > 0.0 else b]
+
+
+@kernel
+def ask_for_bounces(rules, candidates, flow, contacts, bodies, progress):
     """u_n' >= -e u_n of the speeds before, whatever their sign (Moreau 1988): so no impulses of all gain energy.
 
-    Times progress.measure[RESTITUTION_SCALE], 0 to 1.
+    Times the share that the island has left.
     """
     for k in range(progress.count[col.COUNT]):
         speed, _, _ = cone.speed_along(contacts, k, flow.before)
         bounce = 0.0
         if abs(speed) > rules.bounce_speed:
-            bounce = progress.measure[col.RESTITUTION_SCALE] * candidates.coefficients[contacts.candidate[k], 1] * speed
+            share = flow.bounce[island_of(flow, contacts, bodies, k)]
+            bounce = share * candidates.coefficients[contacts.candidate[k], 1] * speed
         contacts.row[k, cone.BIAS] = bounce
         contacts.seen[k] = -np.inf
 
 
 @kernel
-def gained(rules, flow, contacts, bodies, progress):
-    """Whether the impulses of impacts did work, 1/2 sum P . (u + u'), by more than what the law may be missed by."""
-    work, size = 0.0, 0.0
+def dull_what_gains(rules, flow, contacts, bodies, progress, share):
+    """Whether impulses of impacts did work in some island, 1/2 sum P . (u + u'), by more than what the law may be
+    missed by; it bounces less then."""
+    flow.gain[:] = 0.0
     for k in range(progress.count[col.COUNT]):
-        c = contacts.row[k]
+        c, island = contacts.row[k], island_of(flow, contacts, bodies, k)
         first, last = cone.speed_along(contacts, k, flow.before), cone.speed_along(contacts, k, bodies.twist)
         for j in range(3):
-            work += 0.5 * c[cone.IMPULSE + j] * (first[j] + last[j])
-            size += abs(c[cone.IMPULSE + j])
-    return work > rules.last_tolerance * size
+            flow.gain[island, 0] += 0.5 * c[cone.IMPULSE + j] * (first[j] + last[j])
+            flow.gain[island, 1] += abs(c[cone.IMPULSE + j])
+    found = False
+    for i in range(flow.gain.shape[0]):
+        if flow.bounce[i] > 0.0 and flow.gain[i, 0] > rules.last_tolerance * flow.gain[i, 1]:
+            flow.bounce[i] = duller(flow.bounce[i], share)
+            found = True
+    return found
+
+
+@kernel
+def duller(bounce, share):
+    return share * bounce if bounce > LEAST_BOUNCE else 0.0
 
 
 @kernel

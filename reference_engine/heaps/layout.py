@@ -10,7 +10,7 @@ from reference_engine.contact_problems.cone_sweeps import Bodies, Contacts
 
 HALF_SPACE, SPHERE_INTERIOR = range(2)
 COUNT, REPEATS, CHORD, SWEEPS, VISITS, BOUNCING, COUNTS = range(7)  # Progress.count
-SOFT, WORST, OFF, BEFORE, RESIDUAL, RESTITUTION_SCALE, MEASURES = range(7)  # Progress.measure
+SOFT, WORST, OFF, BEFORE, RESIDUAL, MEASURES = range(6)  # Progress.measure
 
 
 class Scene(Structure):
@@ -71,6 +71,9 @@ class Flow(Structure):
     travel: Array = of_shape("B + 1")  # m, the furthest that a point of a body has got in this step
     linear: Array = of_shape("B", 3)  # m/s^2
     torque: Array = of_shape("B", 3)  # N m
+    island: Indices = of_shape("B + 1")  # the least number of the bodies that contacts link with this one
+    bounce: Array = of_shape("B + 1")  # of an island, 0 to 1: the share of its restitution that gains no energy
+    gain: Array = of_shape("B + 1", 2)  # of an island: J, the work of impacts; N s, the sum of their impulses
 
 
 class Candidates(Structure):

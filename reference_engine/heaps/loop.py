@@ -15,7 +15,9 @@ from reference_engine.heaps.contacts import (
     choose_contacts,
     closed_contacts,
     correct_biases,
-    gained,
+    dull_what_gains,
+    duller,
+    link_islands,
     note_bounces,
     store_impulses,
     undo_turn,
@@ -24,7 +26,7 @@ from reference_engine.heaps.gaps import query_ahead, query_now
 from reference_engine.rotation import end_spin, free_spin, momentum_of, move
 
 GIVES = 0.05  # of the barrier: by which a contact gives way under the impulses of a step
-RESTITUTION_STEP, LEAST_RESTITUTION_SCALE = 0.9, 0.02  # of the bounce: from trial to trial; below, there is none
+RESTITUTION_STEP = 0.9  # of the bounce: from trial to trial
 UNSOLVED_STEP = 0.5  # the same, where no impulses are found
 FRESH = 3  # repeats that hardly helped, until frames and arms are those of the poses ahead
 
@@ -163,25 +165,18 @@ def before_impacts(scene, flow, bodies):
         momentum_of(flow.middle, scene.inertia, bodies.twist, i, flow.momentum)
 
 
-@kernel
-def reduce_bounces(rules, candidates, flow, contacts, progress, share):
-    scale = progress.measure[col.RESTITUTION_SCALE]
-    progress.measure[col.RESTITUTION_SCALE] = share * scale if scale > LEAST_RESTITUTION_SCALE else 0.0
-    ask_for_bounces(rules, candidates, flow, contacts, progress)
-
-
 @entry
 def seek_speeds(stage, step, resolve):
     """Twists at the end of a step, when `now` is where it led; with `resolve` those that contacts let go on.
 
     Where candidates bounce, by the impact law, the impulses that led to the poses are taken back. Should they gain
-    energy, as Newton's may with friction (Kane 1984), all of them are made duller until they do not. So they are in
-    stage REDUCED, where none were found: with friction there may be none, but without a bounce there always are, for
-    to stand still meets all contacts then (Acary et al. 2011, Z. angew. Math. Mech. 91).
+    energy, as Newton's may with friction (Kane 1984), those of the island that does are made duller until they do not.
+    So all are in stage REDUCED, where none were found: with friction there may be none, but without a bounce there
+    always are, for to stand still meets all contacts then (Acary et al. 2011, Z. angew. Math. Mech. 91).
     """
     scene, rules, candidates, now, flow = step.scene, step.rules, step.candidates, step.now, step.flow
     contacts, bodies, edges, progress = step.contacts, step.bodies, step.edges, step.progress
-    count, measure = progress.count, progress.measure
+    count = progress.count
     bouncing = resolve and count[col.BOUNCING] > 0
     if stage == col.BEGIN:
         if bouncing:
@@ -201,15 +196,17 @@ def seek_speeds(stage, step, resolve):
         for k in range(count[col.COUNT]):
             for j in range(3):
                 contacts.row[k, IMPULSE + j] = 0.0
-        reduce_bounces(rules, candidates, flow, contacts, progress, UNSOLVED_STEP)
+        for i in range(flow.bounce.shape[0]):
+            flow.bounce[i] = duller(flow.bounce[i], UNSOLVED_STEP)
+        ask_for_bounces(rules, candidates, flow, contacts, bodies, progress)
         start_contacts(contacts, bodies, flow.free, count[col.COUNT])
     elif stage != col.SOLVED:
         query_now(scene, rules, candidates, now, flow.point_speed, False)
         if not closed_contacts(rules, candidates, now, contacts, bodies, progress):
             return col.FULL
         if bouncing:
-            measure[col.RESTITUTION_SCALE] = 1.0
-            ask_for_bounces(rules, candidates, flow, contacts, progress)
+            link_islands(flow, contacts, bodies, progress)
+            ask_for_bounces(rules, candidates, flow, contacts, bodies, progress)
         elif rules.middle:
             undo_turn(count[col.COUNT], step.ahead, now, flow, contacts, bodies)
         start_contacts(contacts, bodies, flow.free, count[col.COUNT])
@@ -218,9 +215,9 @@ def seek_speeds(stage, step, resolve):
         if not solved and not solve(rules, contacts, bodies, edges, progress, rules.last_tolerance):
             return col.UNSOLVED
         solved = False
-        if not bouncing or measure[col.RESTITUTION_SCALE] == 0.0 or not gained(rules, flow, contacts, bodies, progress):
+        if not bouncing or not dull_what_gains(rules, flow, contacts, bodies, progress, RESTITUTION_STEP):
             break
-        reduce_bounces(rules, candidates, flow, contacts, progress, RESTITUTION_STEP)
+        ask_for_bounces(rules, candidates, flow, contacts, bodies, progress)
     if bouncing:
         store_impulses(candidates, contacts, 0, 0)
     store_impulses(candidates, contacts, count[col.COUNT], 1)

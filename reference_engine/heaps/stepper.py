@@ -290,7 +290,7 @@ class Stepper(HalvedSteps):
             report.repeats = max(report.repeats, int(progress.count[col.REPEATS]))
             report.gap_error = max(report.gap_error, float(progress.measure[col.OFF]))
         elif resolve > 0 and progress.count[col.BOUNCING] > 0:
-            report.reduced_bounces += int(progress.measure[col.RESTITUTION_SCALE] < 1.0)
+            report.reduced_bounces += int((self._flow.bounce < 1.0).any())
         report.sweeps += int(progress.count[col.SWEEPS])
         report.visits += int(progress.count[col.VISITS])
         report.residual = max(report.residual, float(progress.measure[col.RESIDUAL]))
@@ -330,7 +330,7 @@ class Stepper(HalvedSteps):
                 unsolved = error
         if solution is None:
             progress = self._progress
-            if speeds and progress.count[col.BOUNCING] > 0 and progress.measure[col.RESTITUTION_SCALE] > 0.0:
+            if speeds and progress.count[col.BOUNCING] > 0 and (self._flow.bounce > 0.0).any():
                 return col.REDUCED
             raise UnresolvedStepError(f"t = {self.time:.9g} s: {unsolved}") from None
         impulse[:] = solution.impulse

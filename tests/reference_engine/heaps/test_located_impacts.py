@@ -70,6 +70,20 @@ def test_impacts_never_gain_energy_with_friction_or_without(e, friction):
     assert (motion.reduced_bounces > 0) == (friction > 0.0)
 
 
+def test_a_bounce_is_not_dulled_by_what_gains_energy_elsewhere():
+    """Drawn by fuzzing: with e = 1 a ball and, beside it, a disc on its edge strike the ground in one step."""
+    world = EllipsoidWorld(
+        [[0.5, 0.5, 0.5], [0.5, 0.02, 0.5]], [[0.0, 0.0, 2.0], [1.0, -1.9, 0.5]], mass=[1.0, 1.0], restitution=1.0,
+        orientation=[[1.0, 0.0, 0.0, 0.0], [0.9999998750000026, 0.0004999999791666669, 0.0, 0.0]],
+        containers=(HalfSpace(),),
+    )  # fmt: skip
+    motion = simulate_ellipsoids(world, 0.6, 1.0 / 240.0)
+    assert motion.reduced_bounces > 0
+    speed = motion.velocity[:, 0, 2]
+    hit = int(np.argmax(np.diff(speed)))
+    assert speed[hit + 1] == approx(-speed[hit], rel=2e-2)
+
+
 def test_what_is_not_located_is_counted():
     """More than 32 impacts in one step: the rest of it is taken as a whole."""
     world = rattling(1.0, 0.0, 0.001)
