@@ -59,7 +59,6 @@ if TYPE_CHECKING:
         UnresolvedContact,
         EndlessEventsError,
         WedgedError,
-        FlatCapError,
         IllDeterminedError,
         OrderOfImpactsError,
         PainleveError,

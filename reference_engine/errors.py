@@ -50,14 +50,6 @@ class IllDeterminedError(UnresolvedContact, DocumentedLimit):
         super().__init__(reason, time=time, bodies=bodies, gap=0.0)
 
 
-class FlatCapError(UnresolvedContact, DocumentedLimit):
-    """A round cap lies flat on a plane and does not stay as it is: contact over a disc is not solved."""
-
-    def __init__(self, *, time: float, bodies: tuple[str, str]) -> None:
-        reason = "a round cap lies flat and moves there; contact over a whole disc is not simulated yet"
-        super().__init__(reason, time=time, bodies=bodies, gap=0.0)
-
-
 class OrderOfImpactsError(UnresolvedContact, DocumentedLimit):
     """Several contacts that move one another are struck at once, and the law of impact says only what happens at one.
 

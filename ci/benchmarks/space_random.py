@@ -2,11 +2,12 @@
 
     python -P ci/benchmarks/space_random.py [--scenes 40] [--first 0] [--limit 60] [--bodies 4]
 
-Scene k is that of seed k: up to so many boxes, hulls, balls and capsules of 0.1 to 0.5 m, dropped and thrown on to a
-floor, or, every other time, boxes that stand on one another; friction 0 to 1.5, restitution 0 to 1; for 2 s. Of each
-motion: does it go to its end within `limit` seconds, or to an error that names time and bodies; overlap above 1e-9 m,
-friction above the cone by 1e-10, gains of energy above 1e-10 of what is there, by measures that share nothing with the
-engine; and up to when poses agree to 1e-9 m with those of the scene mirrored, turned and in another order of bodies.
+Scene k is that of seed k: up to so many boxes, hulls, balls and capsules of 0.1 to 0.5 m, or a cylinder alone, dropped
+and thrown on to a floor, or, every other time, boxes that stand on one another; friction 0 to 1.5, restitution 0 to 1;
+for 2 s. Of each motion: does it go to its end within `limit` seconds, or to an error that names time and bodies;
+overlap above 1e-9 m, friction above the cone by 1e-10, gains of energy above 1e-10 of what is there, by measures that
+share nothing with the engine; and up to when poses agree to 1e-9 m with those of the scene mirrored, turned and in
+another order of bodies.
 
 Prints a line for each scene that is not well, then counts. Exits 1 where fewer than 97 % end, one hangs, or one breaks
 a law.
@@ -30,7 +31,7 @@ from validation.running import kernel_cache
 kernel_cache.use_kernel_cache()
 
 from scenarios.catalogue.shared.scene_file import scenario_from_scene
-from scenarios.scene import Box, Capsule, ConvexMesh, HalfSpace, SpatialBody, SpatialScene, Sphere
+from scenarios.scene import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, SpatialBody, SpatialScene, Sphere
 from scenarios.similarity import similar, similarity, vectors
 from validation.engines.engine import resolve_settings
 from validation.engines.reference.adapter import Reference
@@ -54,6 +55,14 @@ def shape_of(random: Any) -> Any:
     return Capsule(radius=float(random.uniform(0.05, 0.15)), length=float(random.uniform(0.1, 0.3)))
 
 
+def alone(random: Any) -> Any:
+    """Cylinders meet planes alone so far."""
+    shape = shape_of(random)
+    if random.uniform() < 0.5:
+        return Cylinder(radius=float(random.uniform(0.05, 0.25)), length=float(random.uniform(0.05, 0.5)))
+    return shape
+
+
 def scene_of(seed: int, most: int) -> SpatialScene:
     random = np.random.default_rng(seed)
     count = int(random.integers(1, most + 1))
@@ -73,7 +82,7 @@ def scene_of(seed: int, most: int) -> SpatialScene:
         else:
             q = random.normal(size=4)
             one |= {
-                "shape": shape_of(random), "mass": float(random.uniform(1.0, 10.0)),
+                "shape": shape_of(random) if count > 1 else alone(random), "mass": float(random.uniform(1.0, 10.0)),
                 "position": (*random.uniform(-0.2, 0.2, 2), 0.6 + OWN_HEIGHT * i),
                 "orientation": tuple(q / np.linalg.norm(q)),
                 "velocity": tuple(random.uniform(-1.0, 1.0, 3)), "spin": tuple(random.uniform(-3.0, 3.0, 3)),

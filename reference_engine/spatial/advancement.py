@@ -280,7 +280,7 @@ def contacts_at(run, y, later, near, fastest, pace, found):
         if apart > model.radius[a] + model.radius[b] + near:
             continue
         for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
-            if model.candidate[k, col.REMOTE] == 1:
+            if model.candidate[k, col.REMOTE] > 0:
                 continue
             measure(model, y, work.rotation, k, work.measured)
             inside = work.measured[col.INSIDE]
@@ -429,6 +429,8 @@ def parted_by(run, p, time, h):
     state_of_pair(run, p, time, h)
     for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
         kind = model.candidate[k, col.KIND]
+        if model.candidate[k, col.REMOTE] == 2:
+            continue
         measure(model, run.work.state, run.work.rotation, k, run.work.measured)
         gap, inside = run.work.measured[col.GAP], run.work.measured[col.INSIDE]
         if kind == col.VERTEX_FACE:
@@ -447,7 +449,7 @@ def least_inside(run, p, time, h, passed_over):
     state_of_pair(run, p, time, h)
     for k in range(run.model.pair[p, col.FROM], run.model.pair[p, col.TO]):
         at_rest = passed_over[k] == 1 or passed_over[k] == 2 or passed_over[k] == 4
-        if at_rest or run.model.candidate[k, col.REMOTE] == 1:
+        if at_rest or run.model.candidate[k, col.REMOTE] > 0:
             continue
         measure(run.model, run.work.state, run.work.rotation, k, run.work.measured)
         gap, ends = run.work.measured[col.GAP], min(run.work.measured[col.INSIDE], run.work.measured[col.LOWEST])
@@ -485,7 +487,7 @@ def closing_on_face(run, p, reference, h, until, passed_over):
         forward = np.inf
         for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
             ids = model.candidate[k]
-            if passed_over[k] > 0 or ids[col.SECOND] != y or ids[col.SECOND_FEATURE] != face:
+            if passed_over[k] > 0 or ids[col.REMOTE] == 2 or ids[col.SECOND] != y or ids[col.SECOND_FEATURE] != face:
                 continue
             if ids[col.KIND] == col.RIM_FACE:
                 ahead = rim_clear(run, k, falls, until - time)
@@ -544,6 +546,8 @@ def nearest(run, p):
     model, work, size = run.model, run.work, run.scale[0]
     best, found = np.inf, -1
     for k in range(model.pair[p, col.FROM], model.pair[p, col.TO]):
+        if model.candidate[k, col.REMOTE] == 2:
+            continue
         measure(model, work.state, work.rotation, k, work.measured)
         gap = work.measured[col.GAP]
         if min(work.measured[col.INSIDE], work.measured[col.LOWEST]) < -CLOSED * size or gap < -BEHIND * size:
@@ -631,7 +635,8 @@ def advanced(run, p, k, time, h, until):
             centre, by_a, _, _, _, _ = accelerations_within(run, h, model.pair[p, 0], model.pair[p, 1], still)
             ahead, falls = np.inf, centre + by_a * model.radius[model.pair[p, 0]]
             for rim in range(model.pair[p, col.FROM], model.pair[p, col.TO]):  # the other may be the first
-                ahead = min(ahead, rim_clear(run, rim, falls, until - time))
+                if model.candidate[rim, col.KIND] == col.RIM_FACE:
+                    ahead = min(ahead, rim_clear(run, rim, falls, until - time))
         else:
             ahead, fastest = clear(run, p, k, h)
             if fresh:

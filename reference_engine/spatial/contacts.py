@@ -15,19 +15,18 @@ from reference_engine.contact_problems.cone_solve import solve_cones
 from reference_engine.contact_problems.friction_continuation import forces_without_one, impartial_forces, seek_forces
 from reference_engine.contact_problems.impact_process import ImpactError, WedgedImpactError
 from reference_engine.contact_problems.multiple_impacts import multiple_impact
-from reference_engine.dense import cross, mul, norm, pinv
+from reference_engine.dense import mul, norm, pinv
 from reference_engine.elementary import squared
 from reference_engine.errors import (
     ContactForceError,
     EndlessEventsError,
-    FlatCapError,
     OrderOfImpactsError,
     PainleveError,
     UnresolvedContact,
     WedgedError,
 )
 from reference_engine.events import Segment
-from reference_engine.rotation import matrices
+from reference_engine.spatial import caps
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import contacts_at
@@ -52,9 +51,10 @@ CONVERGED = 1e-14  # of the largest acceleration
 SPENT = 1e-6  # of what friction may be: by no less is it within its cone where it sticks on
 NOTHING = 1e-12  # of gravity: an acceleration that is round-off
 FIRST_STEP = 1e-3  # s
-FLAT = 1e-9  # rad, of a rim to a plane: it lies on it
+MOST_TURNS, CENTRED = 60, 1e-6  # of a cap's supports; of its radius, where pressure is in its middle; rad
 GROWTH = 7  # states in a row between which forces grow that have no limit
 MANY, MANY_STEPS = 100, 1000  # events, and steps, that may not take next to no time
+LAST_BITS, SHORT = 10, 1e-17  # rounds, and s, in which it is sought when a rim lies flat
 BRIEF = 1e-7  # s, over which accelerations of gaps are differences
 
 
@@ -127,7 +127,22 @@ class BodiesInContact:
         rate_entry(self.run, self.y, rates)
         later = self.y + BRIEF * rates
         count = contacts_at(self.run, self.y, later, TOGETHER * self.size, fastest, self.pace, found)
-        return self._without_twins([int(k) for k in found[:count]])
+        contacts = self._without_twins([int(k) for k in found[:count]])
+        for k in caps.flat_rims(self.run, self.y, contacts):
+            self._exchange([k], caps.supports(k), contacts)
+            self._twins[k] = k + 1
+        return contacts
+
+    def _stand(self, k: int) -> None:
+        """A flat cap on the first support of its rim's candidate k."""
+        self._exchange(caps.supports(k), [k], self.contacts)
+        self.model.stands[self.model.candidate[k, col.FIRST_FEATURE]] = 1
+
+    def _exchange(self, old: list[int], new: list[int], contacts: list[int]) -> None:
+        """Among contacts, where the first of the old ones is."""
+        at = min(contacts.index(k) for k in old if k in contacts)
+        rest = [k for k in contacts[at:] if k not in old]
+        contacts[at:] = new + rest
 
     def _without_twins(self, contacts: list[int]) -> list[int]:
         """Of features of the same two pieces that meet at the same point along the same normal, those of the first
@@ -163,6 +178,7 @@ class BodiesInContact:
         finite = np.where(np.isfinite(self.model.radius), self.model.radius, 0.0)
         speed = np.sqrt(np.einsum("bi,bi->b", bodies[:, col.V : col.W], bodies[:, col.V : col.W]))
         speed += finite * np.sqrt(np.einsum("bi,bi->b", bodies[:, col.W :], bodies[:, col.W :]))
+        self.model.stands[:] = 0
         self.pace = max(float(speed.max()), math.sqrt(norm(self.model.gravity) * self.size), 1e-6)
         self.run.scale[1] = SLOW * self.pace
         self.contacts = self._in_contact(float(self.run.scale[1]))
@@ -170,7 +186,7 @@ class BodiesInContact:
             self.contacts.append(self._closing)
         self._closing = -1
         self.contacts = self._movable(self.contacts)
-        self._refuse_flat_caps(time, np.zeros_like(self.y))
+        self._aim_caps()
         while self.contacts:
             self._impacts(time)
             # What parted before, and an impact has turned round
@@ -182,9 +198,6 @@ class BodiesInContact:
         self._choose(time)
         if self._come_back(time):
             self._choose(time)
-        rates = np.zeros_like(self.y)
-        rate_entry(self.run, self.y, rates)
-        self._refuse_flat_caps(time, rates)
         self._close_gaps()
         state = self.y.copy()
         return Segment(time, lambda _: state)
@@ -203,6 +216,9 @@ class BodiesInContact:
         weights = {k: float(weight) for (k, _, _), weight in zip(chosen, active.weight)}
         after, self.y = self.y, before
         rest, closed = [k for k in self._in_contact(math.inf) if k not in weights], list(carry)
+        for k in caps.rims_of(self.run, rest):
+            if k in weights:  # it stands on its rim
+                self._exchange(caps.supports(k), [], rest)
         while rest:
             gaps = surveyed(self.run, after, rest)[:, col.GAP]
             deepest = int(np.argmin(gaps))
@@ -221,33 +237,70 @@ class BodiesInContact:
             project_entry(self.run, after)
         self.y = after
 
-    def _flat_rims(self, y: Array) -> list[int]:
-        """The contacts of rims that lie in the plane."""
-        ids, bodies = self.model.candidate, y.reshape(-1, int(col.BODY))
-        rims = [k for k in self.contacts if ids[k, col.KIND] == col.RIM_FACE]
-        flat = []
-        for k, row in zip(rims, surveyed(self.run, y, rims) if rims else ()):
-            i, rim = int(ids[k, col.FIRST]), self.model.rim[ids[k, col.FIRST_FEATURE]]
-            axis = mul(matrices(bodies[i : i + 1, col.Q : col.V])[0], rim[3:6])
-            if norm(cross(axis, row[col.N : col.RATE_P1])) <= FLAT:
-                flat.append(k)
-        return flat
-
     def _lies_flat(self, y: Array) -> bool:
-        """Whether a rim that was tilted lies in the plane now."""
-        return len(self._flat_rims(y)) > len(self._flat_rims(self.y))
+        """Whether a rim that was tilted lies in its face now, or all but does."""
+        flat = (caps.flat_rims(self.run, state, self.contacts) for state in (y, self.y))
+        return len(next(flat)) > len(next(flat)) or bool(caps.falling_flat(self.run, y, self.contacts))
 
-    def _refuse_flat_caps(self, time: float, rates: Array) -> None:
-        """A rim that lies in the plane touches with a whole disc, for which one point stands: right at rest alone."""
-        ids, bodies, change = self.model.candidate, *(x.reshape(-1, int(col.BODY)) for x in (self.y, rates))
-        for k in self._flat_rims(self.y):
-            i, rim = int(ids[k, col.FIRST]), self.model.rim[ids[k, col.FIRST_FEATURE]]
-            speed, acceleration = (
-                norm(x[i, first : first + 3]) + float(rim[6]) * norm(x[i, first + 3 : first + 6])
-                for x, first in ((bodies, int(col.V)), (change, int(col.V)))
-            )
-            if speed > self.run.scale[1] or acceleration > OFF * norm(self.model.gravity):
-                raise FlatCapError(time=time, bodies=self._names(k))
+    def _fall_flat(self) -> None:
+        """Of a rim that all but lies in its face, and goes on so, time goes on the last bit."""
+        self.run.time[col.START] = self.time
+        for k, lasts in caps.falling_flat(self.run, self.y, self.contacts)[:1]:
+            rates, halfway = np.zeros_like(self.y), np.zeros_like(self.y)
+            rate_entry(self.run, self.y, rates)
+            for _ in range(LAST_BITS):  # all from here: beyond flat another point of the rim is the lowest
+                rate_entry(self.run, self.y + 0.5 * lasts * rates, halfway)
+                after = self.y + lasts * halfway
+                off = caps.time_to_flat(self.run, after, k)
+                if abs(off) <= SHORT * (1.0 + self.time):
+                    break
+                lasts += off
+            self.y, self.time = after, self.time + lasts
+            caps.lay_flat(self.run, self.y, k)
+
+    def _aim_caps(self) -> None:
+        """Flat caps have no tilt, and their first supports are where they come down first, or else ahead."""
+        slow = float(self.run.scale[1])
+        for k in caps.rims_of(self.run, self.contacts):
+            caps.lay_flat(self.run, self.y, k)
+            along = caps.rates_along(self.run, self.y, k)
+            way = caps.sliding_way(self.run, self.y, k, slow)
+            if along.most - along.least > slow:
+                caps.turn_supports(self.run, k, along.lowest)
+            elif way is not None:
+                caps.aim_supports(self.run, self.y, k, way)
+
+    def _stand_caps(self) -> None:
+        """Of a flat cap that turns, one point of its rim is in contact; of one that parts, none."""
+        slow = float(self.run.scale[1])
+        for k in caps.rims_of(self.run, self.contacts):
+            along = caps.rates_along(self.run, self.y, k)
+            if along.least > slow:
+                self._exchange(caps.supports(k), [], self.contacts)
+            elif along.most > slow:
+                caps.turn_supports(self.run, k, along.lowest)
+                self._stand(k)
+            else:
+                self._exchange(caps.supports(k), caps.supports(k), self.contacts)
+
+    def _go_in_beside(self, values: Array, fine: float, searches: dict[int, caps.Search]) -> bool:
+        """Turns the supports of flat caps of which a point between them goes in by more than `fine`; whether any does.
+
+        values (n,): of the contacts, rates or accelerations of their gaps.
+        """
+        turned = False
+        for k in caps.rims_of(self.run, self.contacts):
+            along = caps.along_rim(values[[self.contacts.index(one) for one in caps.supports(k)]])
+            search = searches.setdefault(k, caps.Search())
+            if (
+                along.most > fine
+                and along.least < fine
+                and abs(along.lowest) > caps.AIMED
+                and search.rounds < MOST_TURNS
+            ):
+                caps.turn_supports(self.run, k, search.turn(along.lowest))
+                turned = True
+        return turned
 
     def _is_met(self, closing: int) -> bool:
         """Whether a contact of the same two pieces is there that approaches; or it is beyond its features, as a corner
@@ -304,7 +357,7 @@ class BodiesInContact:
         )  # fmt: skip
 
     def _impacts(self, time: float) -> None:
-        slow = float(self.run.scale[1])
+        slow, searches = float(self.run.scale[1]), dict[int, caps.Search]()
         for _ in range(self.settings.max_events):
             frames = Frames(self.run, self.y, self.contacts, self.joints)
             approach = frames.u[:, 0]
@@ -322,6 +375,10 @@ class BodiesInContact:
                 kind = WedgedError if isinstance(error, WedgedImpactError) else UnresolvedContact
                 raise kind(str(error), time=time, bodies=self._any_names(), gap=0.0) from error
             after = frames.u + mul(frames.A, impulse.ravel()).reshape(n, 3)
+            least = after[:, 0] + (restitution * frames.u[:, 0] if self.settings.impact_law == "newton" else 0.0)
+            if self._go_in_beside(least, slow, searches):
+                continue
+            searches = {}
             for k, candidate in enumerate(self.contacts):
                 if impulse[k].any():
                     bounces = after[k, 0] > slow
@@ -368,6 +425,9 @@ class BodiesInContact:
         """Whether slow contacts that part are back at once, as a body's are that rocks in the end: they are at rest."""
         faded = FADED * math.sqrt(norm(self.model.gravity) * self.size)
         near = self._movable([k for k in self._in_contact(faded) if k not in self.contacts])
+        for k in caps.rims_of(self.run, near):
+            if caps.rates_along(self.run, self.y, k).most > faded:
+                self._exchange(caps.supports(k), [], near)
         if not near:
             return False
         rates, tau = np.zeros_like(self.y), BRIEF
@@ -377,6 +437,8 @@ class BodiesInContact:
         if not back.any():
             return False
         self.contacts += [k for k, comes in zip(near, back) if comes]
+        for k in caps.rims_of(self.run, self.contacts):
+            self._exchange([k, *caps.supports(k)], caps.supports(k), self.contacts)
         frames = Frames(self.run, self.y, self.contacts, self.joints)
         frames.give(self.run, self.y, self._stopping(frames))
         return True
@@ -407,21 +469,20 @@ class BodiesInContact:
 
     def _choose(self, time: float) -> None:
         """Which contacts carry force, and in which mode; into `run.active`."""
+        support = self.model.candidate[:, col.REMOTE] == 2  # is not where it was
+        self._fallen = {k: (fell and not support[k], out) for k, (fell, out) in self._fallen.items()}
+        self._idle = {k for k in self._idle if not support[k]}
         run, slow, before = self.run, float(self.run.scale[1]), self._modes()
         none = ONSET * slow if run.active.young[: run.active.count[0]].any() else slow  # m/s, of slips alike for all
-        frames = Frames(run, self.y, self.contacts, self.joints)
-        rests = frames.u[:, 0] <= slow if self.contacts else np.zeros(0, bool)
-        if not rests.all():
-            self.contacts = [k for k, here in zip(self.contacts, rests) if here]
-            frames = Frames(run, self.y, self.contacts, self.joints)
-        n, friction = frames.n, self.model.value[self.contacts, col.FRICTION]
-        force, slides = np.zeros((n, 3)), np.zeros((n, 2))
-        for k, candidate in enumerate(self.contacts):
-            across = frames.u[k, 1:]
-            speed = norm(across)
-            if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
-                slides[k] = across / speed
-        self._seek_forces(time, frames, friction, slides, force)
+        self._stand_caps()
+        rates = rates_of(surveyed(run, self.y, self.contacts)) if self.contacts else np.zeros(0)
+        self.contacts = [k for k, rate in zip(self.contacts, rates) if rate <= slow]
+        searches: dict[int, caps.Search] = {}
+        while True:
+            frames, friction, slides, force = self._sought_at(time, none)
+            if not self._turn_caps(time, frames, force, searches):
+                break
+        n = frames.n
         if any(falls for _, falls in self._fallen.values()):
             self._spread(frames, friction, slides, force)
         across = np.einsum("ki,kij->kj", force[:, 1:], frames.Q[:n, 1:])
@@ -443,6 +504,50 @@ class BodiesInContact:
         self._idle = {*self.contacts} - {*self._modes()}
         self._fallen = {}
         self._log_modes(before, frames)
+
+    def _sought_at(self, time: float, none: float) -> tuple[Frames, Array, Array, Array]:
+        """Frames of the contacts, their friction, slips (n, 2) of what is faster than `none`, and forces (n, 3)."""
+        frames = Frames(self.run, self.y, self.contacts, self.joints)
+        friction = self.model.value[self.contacts, col.FRICTION]
+        force, slides = np.zeros((frames.n, 3)), np.zeros((frames.n, 2))
+        for k, candidate in enumerate(self.contacts):
+            across = frames.u[k, 1:]
+            speed = norm(across)
+            if friction[k] > 0.0 and speed > none and candidate not in self._stopped:
+                slides[k] = across / speed
+        self._seek_forces(time, frames, friction, slides, force)
+        return frames, friction, slides, force
+
+    def _turn_caps(self, time: float, frames: Frames, force: Array, searches: dict[int, caps.Search]) -> bool:
+        """Of flat caps: turns supports, between which the rim goes in, or of which the first is not where pressure is;
+        or has one point of the rim in contact, about which the cap tips. Whether forces are to be sought anew."""
+        rims = caps.rims_of(self.run, self.contacts)
+        if not rims:
+            return False
+        a = (mul(frames.A, force.ravel()).reshape(frames.n, 3) + frames.b)[:, 0]
+        fine, largest = OFF * float(np.abs(frames.b).max()), float(np.abs(force).max())
+        if self._go_in_beside(a, fine, searches):
+            return True
+        again = False
+        for k in rims:
+            at = [self.contacts.index(one) for one in caps.supports(k)]
+            along, pressing = caps.along_rim(a[at]), force[at, 0]
+            if along.least < -fine:
+                reason = (
+                    f"no point of its rim is found about which a cap tips; others go in by {-along.least:.3g} m/s^2"
+                )
+                raise UnresolvedContact(reason, time=time, bodies=self._names(k), gap=0.0)
+            pressed = bool(pressing.sum() > FORCELESS * largest)
+            if along.most > fine or (pressed and pressing[1:].max() <= FORCELESS * pressing[0]):
+                self._stand(k)
+                again = True
+            elif pressed and searches[k].centred < caps.MOST_CENTRED:
+                far, angle = caps.centre_of(pressing)
+                if far > CENTRED and abs(angle) > CENTRED:
+                    caps.turn_supports(self.run, k, angle)
+                    searches[k].centred += 1
+                    again = True
+        return again
 
     def _take_joint_forces(self) -> None:
         """Those of joints that go with the contact forces that were sought: from now on they change as little."""

@@ -12,7 +12,9 @@ from reference_engine.rotation import matrix
 from reference_engine.spatial import layout as col
 from reference_engine.vectors import along, cross, dot, length, minus, over, plus, row, set_three, three, times
 
-PARALLEL = 1e-9  # sine of the angle between edges, or a disc and a face, below which none of their points is nearest
+PARALLEL = 1e-9  # sine of the angle between edges below which none of their points is nearest
+LEVEL = 1e-13  # of the angle between a disc and a face, below which none of the rim's points is the lowest one
+TURNS = 1e-11  # rad/s, of such a disc: else the lowest one is that which turns down
 
 
 @kernel
@@ -119,19 +121,28 @@ def over_face(model, y, rotation, b, f, p, rate, out):
 
 
 @kernel
-def lowest_of_rim(model, y, rotation, a, c, b, f):
-    """The point of rim c of body a that is deepest over face f of body b, and how it moves; flat on it, the centre."""
+def down_of_rim(model, y, rotation, a, c, b, f):
+    """The normal of face f of body b less what of it is along the axis of rim c of body a, and the rate of that; exact
+    where that is all but all of it."""
     n, axis = turn(rotation, b, three(model.face[f], 0)), turn(rotation, a, three(model.rim[c], 3))
-    centre = plus(position_of(y, a), turn(rotation, a, three(model.rim[c], 0)))
-    moves, radius = velocity_at(y, a, centre), model.rim[c, 6]
-    tilt = dot(n, axis)
-    down = along(n, -tilt, axis)
-    size = length(down)
-    if size < PARALLEL:
-        return centre, moves
     n_rate, axis_rate = cross(spin_of(y, b), n), cross(spin_of(y, a), axis)
-    tilts = dot(n_rate, axis) + dot(n, axis_rate)
-    down_rate = along(along(n_rate, -tilts, axis), -tilt, axis_rate)
+    tilt, tilt_rate = cross(n, axis), plus(cross(n_rate, axis), cross(n, axis_rate))
+    return cross(axis, tilt), plus(cross(axis_rate, tilt), cross(axis, tilt_rate))
+
+
+@kernel
+def lowest_of_rim(model, y, rotation, a, c, b, f):
+    """The point of rim c of body a that is deepest over face f of body b, and how it moves; of a rim that is level with
+    the face its first support, where it is on that or does not turn, or else that which goes down first."""
+    down, down_rate = down_of_rim(model, y, rotation, a, c, b, f)
+    centre = plus(position_of(y, a), turn(rotation, a, three(model.rim[c], 0)))
+    moves, radius, size = velocity_at(y, a, centre), model.rim[c, 6], length(down)
+    if size < LEVEL:
+        turns = length(down_rate)
+        p = vertex_at(model, y, rotation, a, model.support[c])
+        if turns >= TURNS and model.stands[c] == 0:
+            p = along(centre, -radius / turns, down_rate)
+        return p, velocity_at(y, a, p)
     down = over(down, size)
     return along(centre, -radius, down), along(moves, -radius, unit_rate(down, size, down_rate))
 
@@ -144,12 +155,9 @@ def time_to_turn(model, y, rotation, k):
     b, f = model.candidate[k, col.SECOND], model.candidate[k, col.SECOND_FEATURE]
     rotate_body(y, a, rotation)
     rotate_body(y, b, rotation)
-    n, axis = turn(rotation, b, three(model.face[f], 0)), turn(rotation, a, three(model.rim[c], 3))
-    n_rate, axis_rate, tilt = cross(spin_of(y, b), n), cross(spin_of(y, a), axis), dot(n, axis)
-    tilts = dot(n_rate, axis) + dot(n, axis_rate)
-    size = length(along(n, -tilt, axis))
-    rate = length(along(along(n_rate, -tilts, axis), -tilt, axis_rate))
-    return size / rate if size >= PARALLEL and rate > 0.0 else np.inf
+    down, down_rate = down_of_rim(model, y, rotation, a, c, b, f)
+    size, rate = length(down), length(down_rate)
+    return size / rate if size >= LEVEL and rate > 0.0 else np.inf
 
 
 @kernel

@@ -15,7 +15,8 @@ Q, V, W, BODY = (np.int64(k) for k in (3, 7, 10, 13))  # columns of a body in th
 # Kinds of candidates: what of the first body meets what of the second
 VERTEX_FACE, RIM_FACE, EDGE_EDGE, VERTEX_EDGE, VERTEX_VERTEX, JOINT = (np.int64(k) for k in range(6))
 KIND, FIRST, FIRST_FEATURE, SECOND, SECOND_FEATURE, REMOTE, PIECES, IDS = range(8)  # columns of Model.candidate
-"""REMOTE: 1 for what bounds a distance alone, and never meets first: two corners without a margin.
+"""REMOTE: 1 for what bounds a distance alone, and never meets first: two corners without a margin; 2 for the three
+supports of a rim, which stand for its disc where it lies flat (`caps`), and come behind the rim's own candidate.
 PIECES: the same number for all candidates of the same two pieces."""
 FRICTION, RESTITUTION, MARGIN_A, MARGIN_B, VALUES = range(5)  # columns of Model.value: 1, 1, m, m
 
@@ -62,6 +63,8 @@ class Model(Structure):
     # loop_first[f + 1]]; a plane has none
     loop: Indices = of_shape("L")  # vertices, counterclockwise from outside
     rim: Array = of_shape("C", 7)  # centre m, unit axis, radius m
+    support: Indices = of_shape("C")  # the first of three vertices on a rim, which turn round it at events
+    stands: Indices = of_shape("C")  # 1: it is on the first of these, and level with the face or next to it
     candidate: Indices = of_shape("N", IDS)
     value: Array = of_shape("N", VALUES)
     pair: Indices = of_shape("P", PAIR)

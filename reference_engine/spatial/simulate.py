@@ -14,6 +14,7 @@ from reference_engine.events import Segment, first_fall
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.accelerations import MOST_OF, ONSET, project_entry, rate_entry
 from reference_engine.spatial.advancement import CLOSED, SHORTEST, enclose_step, first_closing, integrate, step_of
+from reference_engine.spatial.axes import levelled, turned_back
 from reference_engine.spatial.contacts import BodiesInContact
 from reference_engine.spatial.frames import rates_of, surveyed
 from reference_engine.spatial.islands import Islands
@@ -45,9 +46,11 @@ def simulate_spatial(world: SpatialWorld, times: ArrayLike, settings: LocatedSet
     grid = np.array(times, np.float64)
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or grid[0] != 0.0 or (np.diff(grid) < 0.0).any():
         raise SpatialWorldError("times: finite and ascending from 0")
-    islands = Islands(world, settings or LocatedSettings(), grid, _InSpace)
+    given = levelled(world)
+    islands = Islands(world if given is None else given[0], settings or LocatedSettings(), grid, _InSpace)
     islands.go_on()
-    return islands.motion()
+    motion = islands.motion()
+    return motion if given is None else turned_back(motion, given[1])
 
 
 class _InSpace(BodiesInContact):
@@ -161,6 +164,7 @@ class _InSpace(BodiesInContact):
             )
         self._refuse_crowds(time, "events")
         self._end_slips()
+        self._fall_flat()
         logged, self.around = len(self.events), None
         before = self.snapshot(self.time, self.y) if self.settings.at_impacts else None
         segment = self._settled(self.time)

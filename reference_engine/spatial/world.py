@@ -15,7 +15,7 @@ from reference_engine.array_types import Array, Indices
 from reference_engine.dense import mul, norm
 from reference_engine.errors import SpatialWorldError
 from reference_engine.geometry.spatial_shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
-from reference_engine.rotation import matrices
+from reference_engine.rotation import matrices, tangents
 from reference_engine.spatial import layout as col
 from reference_engine.spatial.layout import Model
 
@@ -190,6 +190,15 @@ class _Own:
     faces: range
     rims: range
     margin: float  # m
+    support: int  # of the first rim its first; three a rim
+
+
+def on_rim(rim: Array, way: Array) -> Array:
+    """(3, 3) m: three points of a rim (7,), a third of a turn from one another, the first one this way (3,) from its
+    centre."""
+    side = np.cross(rim[3:6], way)
+    half, third = -0.5, math.sqrt(0.75)
+    return np.asarray(rim[:3] + rim[6] * np.array([way, half * way + third * side, half * way - third * side]))
 
 
 @dataclass(slots=True)
@@ -203,6 +212,7 @@ class _Features:
     face: list[Array] = field(default_factory=list)
     loops: list[list[int]] = field(default_factory=list)
     rim: list[Array] = field(default_factory=list)
+    support: list[int] = field(default_factory=list)
     of: list[list[_Own]] = field(default_factory=list)  # of each body its pieces
     radius: list[float] = field(default_factory=list)
 
@@ -215,9 +225,12 @@ class _Features:
         before = self._counts()
         margin = self._write(where, piece.shape if isinstance(piece, Piece) else piece)
         v, e, f, r = map(range, before, self._counts())
-        own = _Own(v, e, f, r, margin)
+        own = _Own(v, e, f, r, margin, len(self.vertex))
         if isinstance(piece, Piece):
             self._move(own, np.array(piece.position, np.float64), matrices(np.array(piece.orientation, np.float64)))
+        for k in own.rims:
+            self.support.append(len(self.vertex))
+            self.vertex += list(on_rim(self.rim[k], tangents(self.rim[k][3:6])[0]))
         return own
 
     def _counts(self) -> tuple[int, int, int, int]:
@@ -349,7 +362,9 @@ def _candidates(
         )
     bare = int(a.margin + b.margin == 0.0)
     found = [(int(col.VERTEX_FACE), i, v, j, f, 0) for v in a.vertices for f in b.faces]
-    found += [(int(col.RIM_FACE), i, r, j, f, 0) for r in a.rims for f in b.faces]
+    for n, f in product(range(len(a.rims)), b.faces):
+        found.append((int(col.RIM_FACE), i, a.rims[n], j, f, 0))
+        found += [(int(col.VERTEX_FACE), i, a.support + 3 * n + v, j, f, 2) for v in range(3)]
     found += [(int(col.EDGE_EDGE), i, e, j, g, 0) for e in a.edges for g in b.edges]
     found += [(int(col.VERTEX_EDGE), i, v, j, e, bare) for v in a.vertices for e in b.edges]
     found += [(int(col.VERTEX_VERTEX), i, v, j, w, bare) for v in a.vertices for w in b.vertices]
@@ -451,6 +466,8 @@ def model_of(world: SpatialWorld) -> Model:
         loop_first=loop_first.astype(np.int64),
         loop=np.array([k for loop in features.loops for k in loop], np.int64),
         rim=np.array(features.rim).reshape(-1, 7),
+        support=np.array(features.support, np.int64),
+        stands=np.zeros(len(features.rim), np.int64),
         candidate=np.array(ids, np.int64).reshape(-1, col.IDS),
         value=np.array(values).reshape(-1, col.VALUES),
         pair=np.array(pairs, np.int64).reshape(-1, col.PAIR),

@@ -18,13 +18,12 @@ from scenarios.forces import has_applied_forces
 from scenarios.given_motion import SpatialGivenMotion
 from scenarios.joints import AnyJoint
 from scenarios.scene import Ball, Hinge, Scene, SpatialScene, colliding_pairs, inertias, spatial_start
-from validation.engines.engine import DeclinedError, Settings
+from validation.engines.engine import Settings
 from validation.engines.reference.flights import LAWS, SEVERAL
 from validation.engines.shared.recorder import one_call, regular_sample_times
 from validation.records.trajectory import Contacts, Impacts, SpatialTrajectory
 
 MEETS = "where bodies in space meet, the reference engine has no {}"
-NO_DISCS = "the reference engine has no contact over a disc: {}"
 FOR_ONE = "the law of impact {!r} is for one contact; contacts in {!r} order have {}"
 APART = 1.0  # m along a hinge's axis, of the two points that hold it
 
@@ -47,8 +46,6 @@ def declines(scene: SpatialScene) -> str | None:
         library.simulate_spatial(world_of(scene), [0.0])
     except SpatialWorldError as error:
         return str(error)
-    except library.FlatCapError as error:
-        return NO_DISCS.format(error)
     except library.UnresolvedContact as error:
         return str(error) if "overlap at the start" in str(error) else None
     except (ArithmeticError, RuntimeError):
@@ -145,8 +142,7 @@ def simple_of(shape: shapes.SpatialShape) -> Simple:
 
 
 def simulate(scene: Scene, dt: float, settings: Settings) -> SpatialTrajectory:
-    """Raises UnresolvedContact, PainleveError or ImpactError, with time and bodies, rather than go on wrongly; and
-    DeclinedError where a cap lies flat and moves."""
+    """Raises UnresolvedContact, PainleveError or ImpactError, with time and bodies, rather than go on wrongly."""
     assert isinstance(scene, SpatialScene)
     order = scene.contact.impact_order
     law = scene.contact.impact_law or str(settings["impact_law"])
@@ -161,10 +157,7 @@ def simulate(scene: Scene, dt: float, settings: Settings) -> SpatialTrajectory:
         at_impacts=True,
     )
     with one_call(scene, dt):
-        try:
-            motion = library.simulate_spatial(world_of(scene), regular_sample_times(scene, dt), given)
-        except library.FlatCapError as error:  # which is known only then
-            raise DeclinedError(NO_DISCS.format(error)) from None
+        motion = library.simulate_spatial(world_of(scene), regular_sample_times(scene, dt), given)
     return trajectory_of(motion, len(scene.bodies), dt)
 
 
