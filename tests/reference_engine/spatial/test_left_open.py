@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from reference_engine import SpatialBody, SpatialWorld, simulate_spatial
-from reference_engine.geometry.spatial_shapes import Box, ConvexMesh, HalfSpace
+from reference_engine.geometry.spatial_shapes import Box, ConvexMesh, Cylinder, HalfSpace
 
 G, FRICTION = 9.81, 0.5
 FLOOR = SpatialBody(shape=HalfSpace((0.0, 0.0, 0.0), (0.0, 0.0, 1.0)), name="floor")
@@ -82,6 +82,27 @@ def test_forces_that_are_open_below_a_slide_are_no_matter_where_all_sticks_there
     motion = simulate_spatial(on_floor(table, slides, pairs={(0, 1): (0.1, 0.0)}), np.linspace(0.0, 0.2, 5))
     assert np.abs(motion.position[:, 0] - motion.position[0, 0]).max() < 1e-12
     assert motion.left_open == ()
+
+
+def can(**start: Any) -> SpatialBody:
+    """Of radius 0.2 m, on its cap."""
+    return SpatialBody(
+        shape=Cylinder(0.2, 0.05), mass=1.0, inertia=(0.0108333, 0.0108333, 0.02), position=(0.0, 0.0, 0.05), **start
+    )
+
+
+def test_a_cap_that_turns_on_the_spot_is_braked_by_any_moment_that_a_load_within_it_has() -> None:
+    """mu m g R, all of it at the rim, down to half as much, all at half the radius: no points nearer are tried."""
+    (found,) = simulate_spatial(on_floor(can(spin=(0.0, 0.0, 5.0))), (0.0, 0.01)).left_open
+    brakes = np.sort(found.acceleration[:, 0, 5])
+    np.testing.assert_allclose(brakes, np.array((-1.0, -0.5)) * FRICTION * G * 0.2 / 0.02, rtol=1e-9)
+    np.testing.assert_allclose(found.acceleration[:, 0, :5], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(("spin", "marked"), [(0.0, 0), (5.0, 1)])
+def test_a_cap_that_slides_is_left_open_if_it_spins(spin: float, marked: int) -> None:
+    world = on_floor(can(velocity=(1.0, 0.0, 0.0), spin=(0.0, 0.0, spin)))
+    assert len(simulate_spatial(world, np.linspace(0.0, 0.4, 5)).left_open) == marked
 
 
 def test_a_turned_world_is_left_open_by_as_much() -> None:
